@@ -69,6 +69,7 @@ export {
   type QueueEntryState,
   type QueueItem,
   type QueueMetrics,
+  type QueueObserver,
   type RateLimiter,
   type RunningWork,
   WorkQueue,

@@ -61,6 +61,7 @@ export {
   type WaitForOptions,
   type WriteObserver,
   type WriteOptions,
+  type WriteReport,
 } from "./client/mod.ts";
 export {
   type ApiStatus,
@@ -68,6 +69,7 @@ export {
   type Bookmark,
   type BuiltinResource,
   compareResourceVersions,
+  type FieldManager,
   InvalidResponseError,
   isSelected,
   type KeyParts,

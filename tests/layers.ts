@@ -52,6 +52,7 @@ export const layers: Readonly<Record<string, Layer>> = {
  */
 export const innerFolders: Readonly<Record<string, readonly string[]>> = {
   runtime: ["process", "http"],
+  observe: ["redaction", "recording"],
   api: [".", "generated"],
   client: ["kubeconfig", "credentials"],
   manager: ["access", "fence", "election", "health"],

@@ -13,7 +13,7 @@ import { queueMetrics, WorkQueue, type WorkQueueOptions } from "../../src/queue/
 
 interface Case {
   readonly name: string;
-  readonly options?: Omit<WorkQueueOptions<string>, "name">;
+  readonly options?: Omit<WorkQueueOptions<string, string>, "name">;
   readonly run: (queue: WorkQueue<string, string>) => void | Promise<void>;
 }
 

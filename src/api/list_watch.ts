@@ -4,7 +4,7 @@
  *
  * Resource, namespace and selectors are fixed when a ListWatch is created; a caller chooses only versions and pages.
  */
-import type { ApiStatus, KubeObject } from "./object.ts";
+import type { ApiStatus, KubeObject, ManagedFieldsEntry } from "./object.ts";
 import type { ResourceVersion } from "./resource_version.ts";
 
 /** How the server must interpret `resourceVersion`: exactly this version, or this one or a newer one. */
@@ -84,7 +84,12 @@ export interface Bookmark {
  * ```
  */
 export type WatchEvent<T> =
-  | { readonly type: "ADDED" | "MODIFIED" | "DELETED"; readonly object: T }
+  | {
+    readonly type: "ADDED" | "MODIFIED" | "DELETED";
+    readonly object: T;
+    /** Who wrote the newest state; see `reportManagers` of the client. Absent if it was not asked for. */
+    readonly managers?: readonly FieldManager[];
+  }
   | { readonly type: "BOOKMARK"; readonly object: Bookmark }
   | { readonly type: "ERROR"; readonly object: ApiStatus }
   | { readonly type: "MALFORMED"; readonly line: string; readonly cause: unknown };
@@ -119,6 +124,9 @@ export interface ListWatch<T = KubeObject> {
    */
   watch(options: WatchOptions, signal: AbortSignal): AsyncIterable<readonly WatchEvent<T>[]>;
 }
+
+/** An element of `metadata.managedFields` without its fields: who wrote, how, and when. */
+export type FieldManager = Pick<ManagedFieldsEntry, "manager" | "operation" | "subresource" | "time">;
 
 /** The annotation of the bookmark that closes the initial events of a WatchList. */
 export const initialEventsEnd = "k8s.io/initial-events-end";

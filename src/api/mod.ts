@@ -31,6 +31,7 @@ export {
 } from "./resource.ts";
 export {
   type Bookmark,
+  type FieldManager,
   initialEventsEnd,
   type ListOptions,
   type ListPage,

@@ -15,6 +15,7 @@
  */
 import {
   compareResourceVersions,
+  type FieldManager,
   isComparable,
   keyOf,
   type KubeObject,
@@ -22,8 +23,10 @@ import {
   type ResourceVersion,
 } from "../api/mod.ts";
 import { type FanOut, initialAdd, liveAdd, observedChange } from "./listener.ts";
+import type { Origin, RecordedChanges } from "./recorded_changes.ts";
 import type { AddedInfo, ChangeInfo, Tombstone } from "./shared_informer.ts";
 import type { Store } from "./store.ts";
+import { deepFreeze, type Transform } from "./transform.ts";
 import { type OwnWrite, type Writer, type WriteThroughResult, WrittenObjects } from "./written_objects.ts";
 
 /** Takes single changes, in the server's order. */
@@ -31,11 +34,12 @@ export interface ChangeSink<T> {
   /**
    * Takes an object that was added or modified.
    *
+   * @param managers Who wrote it, if that is known.
    * @returns its version; undefined when the object does not belong to this cache and was skipped.
    */
-  upsert(object: T): ResourceVersion | undefined;
+  upsert(object: T, managers?: readonly FieldManager[]): ResourceVersion | undefined;
   /** Takes the final state of an object that was deleted. Returns as {@link upsert}. */
-  remove(object: T): ResourceVersion | undefined;
+  remove(object: T, managers?: readonly FieldManager[]): ResourceVersion | undefined;
 }
 
 /** A full state that is being collected. It is not visible before the commit; without a commit it is dropped. */
@@ -74,6 +78,8 @@ export interface CacheWriterOptions<T extends KubeObject> {
   readonly onReplaced: () => void;
   /** Called when the store's version may have changed. */
   readonly onAdvanced: () => void;
+  /** Records what changes. @default nothing is recorded */
+  readonly changes?: RecordedChanges;
 }
 
 /** Writes one cache. */
@@ -81,6 +87,7 @@ export class CacheWriter<T extends KubeObject> implements ReflectorTarget<T> {
   readonly #options: CacheWriterOptions<T>;
   readonly #written: WrittenObjects<T>;
   #hasSynced = false;
+  #initialInfo = initialAdd;
 
   constructor(options: CacheWriterOptions<T>) {
     this.#options = options;
@@ -92,14 +99,23 @@ export class CacheWriter<T extends KubeObject> implements ReflectorTarget<T> {
     return this.#written.unconfirmed;
   }
 
-  upsert(object: T): ResourceVersion | undefined {
-    const { store, filter, onStale, onRead } = this.#options;
+  /** How the objects of the first full state were added, for listeners that come later. */
+  get initialInfo(): AddedInfo {
+    return this.#initialInfo;
+  }
+
+  upsert(object: T, managers?: readonly FieldManager[]): ResourceVersion | undefined {
+    const { store, filter, onStale, onRead, changes } = this.#options;
     const key = filter.keyOf(object);
     if (key === undefined) return undefined;
     const version = object.metadata.resourceVersion;
-    if (!this.#written.isEmpty && this.#isWritten(key, object)) {
-      onRead(key);
-      return version;
+    if (!this.#written.isEmpty) {
+      const writer = changes === undefined ? undefined : this.#written.writerOf(key, version);
+      if (this.#isWritten(key, object)) {
+        changes?.echoed(key, object, writer, managers);
+        onRead(key);
+        return version;
+      }
     }
     const old = store.get(key);
     const order = old === undefined ? 1 : orderOf(old, object);
@@ -109,7 +125,7 @@ export class CacheWriter<T extends KubeObject> implements ReflectorTarget<T> {
     }
     const current = filter.transform(key, object);
     if (current === undefined) return version;
-    this.#put(key, old, current, observedChange);
+    this.#put(key, old, current, { via: "watch", managers, sent: object });
     onRead(key);
     return version;
   }
@@ -125,7 +141,10 @@ export class CacheWriter<T extends KubeObject> implements ReflectorTarget<T> {
     const pending = this.#written.find(key);
     const latest = pending?.version ?? store.get(key)?.metadata.resourceVersion;
     if (latest !== undefined && (compareResourceVersions(version, latest) ?? 1) <= 0) {
-      if (write !== undefined) this.#written.recordLate(key, version, write.writer);
+      if (write !== undefined) {
+        this.#written.recordLate(key, version, write.writer);
+        this.#options.changes?.confirmed(key, object, write.writer);
+      }
       return "known";
     }
     const old = store.get(key);
@@ -141,9 +160,9 @@ export class CacheWriter<T extends KubeObject> implements ReflectorTarget<T> {
     const notify = this.#written.record(key, { version, state: isSelected ? current : undefined, base: old }, write);
     // Before the first full state nothing is readable; that state will contain the write.
     if (complete === undefined) return "stored";
-    const info = write === undefined ? observedChange : { writtenBy: write.writer };
-    if (isSelected) this.#put(key, old, current, info);
-    else this.#drop(key, { lastKnown: current, isFinalStateKnown: true, ...info });
+    const origin: Origin = { via: write === undefined ? "read" : "response", writer: write?.writer };
+    if (isSelected) this.#put(key, old, current, origin);
+    else this.#drop(key, { lastKnown: current, isFinalStateKnown: true }, origin);
     notify?.();
     return "stored";
   }
@@ -153,33 +172,41 @@ export class CacheWriter<T extends KubeObject> implements ReflectorTarget<T> {
     const old = this.#options.store.get(key);
     this.#written.recordDeletion(key, uid, old?.metadata.uid === uid ? old.metadata.resourceVersion : undefined);
     if (old === undefined || old.metadata.uid !== uid) return;
-    this.#drop(key, {
-      lastKnown: old,
-      isFinalStateKnown: false,
-      ...(writer === undefined ? {} : { writtenBy: writer }),
-    });
+    this.#drop(key, { lastKnown: old, isFinalStateKnown: false }, { via: "response", writer });
   }
 
   /** Stores a newer state and notifies the listeners. */
-  #put(key: ObjectKey, old: T | undefined, current: T, info: ChangeInfo): void {
+  #put(key: ObjectKey, old: T | undefined, current: T, origin: Origin): void {
     const { store, fanOut } = this.#options;
     if (old !== undefined && !isSameObject(old, current)) {
-      store.delete(key);
       // Another client deleted it, even if this process has written the new one.
-      fanOut.deleted(key, { lastKnown: old, isFinalStateKnown: false });
+      this.#drop(key, { lastKnown: old, isFinalStateKnown: false }, { via: origin.via });
       store.set(key, current);
-      fanOut.added(current, addedInfo(info));
+      fanOut.added(current, this.#addedInfo(key, undefined, current, origin));
     } else {
       store.set(key, current);
-      if (old === undefined) fanOut.added(current, addedInfo(info));
-      else fanOut.updated(old, current, info);
+      if (old === undefined) fanOut.added(current, this.#addedInfo(key, undefined, current, origin));
+      else fanOut.updated(old, current, this.#infoOf(key, old, current, origin));
     }
   }
 
-  #drop(key: ObjectKey, last: Omit<Tombstone<T>, "key">): void {
+  #drop(key: ObjectKey, last: Omit<Tombstone<T>, "key">, origin: Origin): void {
     const { store, fanOut } = this.#options;
     store.delete(key);
-    fanOut.deleted(key, last);
+    fanOut.deleted(key, { ...last, ...this.#infoOf(key, last.lastKnown, undefined, origin) });
+  }
+
+  /** What listeners are told about the origin of a change, and the id of its entry in the recording. */
+  #infoOf(key: ObjectKey, old: T | undefined, current: T | undefined, origin: Origin): ChangeInfo {
+    const { writer } = origin;
+    const entry = this.#options.changes?.changed(key, old, current, origin);
+    if (entry !== undefined) return writer === undefined ? { entry } : { writtenBy: writer, entry };
+    return writer === undefined ? observedChange : { writtenBy: writer };
+  }
+
+  #addedInfo(key: ObjectKey, old: T | undefined, current: T, origin: Origin): AddedInfo {
+    const info = this.#infoOf(key, old, current, origin);
+    return info === observedChange ? liveAdd : { isInInitialList: false, ...info };
   }
 
   /** True for a state that is part of, or older than, what this process wrote: the cache has a newer one. */
@@ -199,12 +226,13 @@ export class CacheWriter<T extends KubeObject> implements ReflectorTarget<T> {
     return this.#written.judge(key, version) === "older";
   }
 
-  remove(object: T): ResourceVersion | undefined {
-    const { store, filter, onStale, onRead } = this.#options;
+  remove(object: T, managers?: readonly FieldManager[]): ResourceVersion | undefined {
+    const { store, filter, onStale, onRead, changes } = this.#options;
     const key = filter.keyOf(object);
     if (key === undefined) return undefined;
     const version = object.metadata.resourceVersion;
     if (!this.#written.isEmpty && this.#isDeletionKnown(key, object)) {
+      changes?.echoedDeletion(key, object);
       onRead(key);
       return version;
     }
@@ -218,7 +246,7 @@ export class CacheWriter<T extends KubeObject> implements ReflectorTarget<T> {
     }
     const isFinalStateKnown = isSameObject(old, object);
     const lastKnown = isFinalStateKnown ? filter.transform(key, object) ?? old : old;
-    this.#drop(key, { lastKnown, isFinalStateKnown });
+    this.#drop(key, { lastKnown, isFinalStateKnown }, { via: "watch", managers, sent: object });
     onRead(key);
     return version;
   }
@@ -230,7 +258,7 @@ export class CacheWriter<T extends KubeObject> implements ReflectorTarget<T> {
   advance(version: ResourceVersion): void {
     this.#written.advance(version, (key) => {
       const lastKnown = this.#options.store.get(key);
-      if (lastKnown !== undefined) this.#drop(key, { lastKnown, isFinalStateKnown: false });
+      if (lastKnown !== undefined) this.#drop(key, { lastKnown, isFinalStateKnown: false }, { via: "watch" });
     });
     this.#options.store.advance(version);
     this.#options.onAdvanced();
@@ -252,7 +280,7 @@ export class CacheWriter<T extends KubeObject> implements ReflectorTarget<T> {
   }
 
   #replace(next: Map<ObjectKey, T>, version: ResourceVersion): void {
-    const { store, fanOut, onReplaced } = this.#options;
+    const { store, fanOut, onReplaced, changes } = this.#options;
     // A server that was restored from a backup has lost later writes.
     if (isOlder(version, store.lastSyncResourceVersion)) this.#written.clear();
     const overtaken = this.#written.isEmpty ? [] : this.#written.reconcileWith(version, next, (key, state) => {
@@ -262,20 +290,32 @@ export class CacheWriter<T extends KubeObject> implements ReflectorTarget<T> {
     const previous = store.replace(next, version);
     // A listener that is added meanwhile gets the new state from the store.
     const listeners = fanOut.listeners;
-    const info = this.#hasSynced ? liveAdd : initialAdd;
+    const list = changes?.listed(version, next, !this.#hasSynced);
+    const initial: AddedInfo | undefined = this.#hasSynced ? undefined : list === undefined ? initialAdd : {
+      isInInitialList: true,
+      entry: list,
+    };
+    if (initial !== undefined) this.#initialInfo = initial;
     this.#hasSynced = true;
+    const origin: Origin = { via: "list", list };
+    const deleted = (key: ObjectKey, lastKnown: T) =>
+      fanOut.deleted(
+        key,
+        { lastKnown, isFinalStateKnown: false, ...this.#infoOf(key, lastKnown, undefined, origin) },
+        listeners,
+      );
     for (const [key, lastKnown] of previous) {
-      if (!next.has(key)) fanOut.deleted(key, { lastKnown, isFinalStateKnown: false }, listeners);
+      if (!next.has(key)) deleted(key, lastKnown);
     }
     for (const [key, object] of next) {
       const old = previous.get(key);
-      if (old === undefined) fanOut.added(object, info, listeners);
-      else if (old === object) continue;
-      else if (isSameObject(old, object)) fanOut.updated(old, object, observedChange, listeners);
-      else {
-        fanOut.deleted(key, { lastKnown: old, isFinalStateKnown: false }, listeners);
-        fanOut.added(object, liveAdd, listeners);
+      if (old === object) continue;
+      if (old !== undefined && isSameObject(old, object)) {
+        fanOut.updated(old, object, this.#infoOf(key, old, object, origin), listeners);
+        continue;
       }
+      if (old !== undefined) deleted(key, old);
+      fanOut.added(object, initial ?? this.#addedInfo(key, undefined, object, origin), listeners);
     }
     for (const notify of overtaken) notify();
     onReplaced();
@@ -328,10 +368,6 @@ class CollectedState<T extends KubeObject> implements Replacement<T> {
 
 function isOlder(version: ResourceVersion, than: ResourceVersion | undefined): boolean {
   return than !== undefined && (compareResourceVersions(version, than) ?? 0) < 0;
-}
-
-function addedInfo({ writtenBy }: ChangeInfo): AddedInfo {
-  return writtenBy === undefined ? liveAdd : { isInInitialList: false, writtenBy };
 }
 
 /** The same object in another state, and not another object with the same name. */
@@ -437,39 +473,4 @@ export class ObjectFilter<T extends KubeObject> {
 function isOfKind(expected: ExpectedKind, object: KubeObject): boolean {
   if (!object.kind) return true;
   return object.kind === expected.kind && (!object.apiVersion || object.apiVersion === expected.apiVersion);
-}
-
-/** Makes the object to be cached from the one that the server sent, once per object. Must not change its argument. */
-export type Transform<T> = (object: T) => T;
-
-/**
- * Removes `metadata.managedFields`, the data of server-side apply: a third of a small object, and not used by most
- * controllers. The default transform. Returns the same object when there is nothing to remove.
- */
-export function dropManagedFields<T extends KubeObject>(object: T): T {
-  if (object.metadata.managedFields === undefined) return object;
-  // A copy without the field; `delete` would turn the object into a hash table (measured on Deno: 57 MB, not 39).
-  const { managedFields: _dropped, ...metadata } = object.metadata;
-  return { ...object, metadata };
-}
-
-/**
- * Removes all entries of `metadata.managedFields` except those of the given managers: a controller needs its own to
- * find out which fields of an object it owns.
- */
-export function keepManagers(managers: ReadonlySet<string>): <T extends KubeObject>(object: T) => T {
-  return (object) => {
-    const { managedFields, ...metadata } = object.metadata;
-    if (managedFields === undefined) return object;
-    const own = managedFields.filter((entry) => entry.manager !== undefined && managers.has(entry.manager));
-    return { ...object, metadata: own.length === 0 ? metadata : { ...metadata, managedFields: own } };
-  };
-}
-
-/** Freezes an object and all its fields, so that in tests a write to a cached object throws. */
-export function deepFreeze<T>(value: T): T {
-  if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
-  Object.freeze(value);
-  for (const inner of Object.values(value)) deepFreeze(inner);
-  return value;
 }

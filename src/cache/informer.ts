@@ -15,11 +15,12 @@ import {
   type ResourceVersion,
 } from "../api/mod.ts";
 import { type Clock, Latch, type Random, systemClock, systemRandom } from "../async/mod.ts";
-import { type Logger, logger } from "../observe/mod.ts";
-import { CacheWriter, dropManagedFields, type ExpectedKind, ObjectFilter, type Transform } from "./cache_writer.ts";
+import { type Logger, logger, type Recorder } from "../observe/mod.ts";
+import { CacheWriter, type ExpectedKind, ObjectFilter } from "./cache_writer.ts";
 import { Lister } from "./lister.ts";
-import { FanOut, initialAdd, Listener, type ListenerSource, Registration } from "./listener.ts";
+import { FanOut, Listener, type ListenerSource, Registration } from "./listener.ts";
 import { type CacheMetrics, noCacheMetrics } from "./metrics.ts";
+import { RecordedChanges } from "./recorded_changes.ts";
 import { Reflector } from "./reflector.ts";
 import type { ReflectorTiming, ServerRecovery } from "./reflector_state.ts";
 import type {
@@ -31,6 +32,7 @@ import type {
 } from "./shared_informer.ts";
 import type { InformerStatus } from "./status.ts";
 import { type Indexers, Store, type StoreReader } from "./store.ts";
+import { dropManagedFields, type Transform } from "./transform.ts";
 import { VersionWaiters } from "./version_waiters.ts";
 import type { OwnWrite, Writer, WriteThroughResult } from "./written_objects.ts";
 
@@ -71,6 +73,8 @@ export interface InformerDefaults {
   readonly log?: Logger;
   /** Receives the measurements of the cache. @default none */
   readonly metrics?: CacheMetrics;
+  /** Records what changes in the cache, in the recording of the process. @default nothing is recorded */
+  readonly recorder?: Recorder;
   /** Called with errors of handlers and index functions, and with inconsistencies. @default they are only logged */
   readonly onError?: (error: unknown, origin: CacheErrorOrigin) => void;
 }
@@ -81,6 +85,8 @@ export interface InformerOptions<T extends KubeObject> extends InformerDefaults 
   readonly name: string;
   /** How objects are listed and watched, for example `client.listWatch(ConfigMap)`. */
   readonly listWatch: ListWatch<T>;
+  /** The kind, in recordings: its name as in `deployments.apps`, and `Deployment`. @default the name of the informer */
+  readonly recordedAs?: { readonly resource: string; readonly kind: string };
   /** Objects of any other kind are skipped. @default any kind is cached */
   readonly expected?: ExpectedKind;
   /** Called once for each object before it is cached. @default dropManagedFields */
@@ -159,7 +165,9 @@ export class Informer<T extends KubeObject> implements SharedInformer<T> {
     this.lister = new Lister({ resource: name, store: this.#store });
     this.#waiters = new VersionWaiters(clock);
     const { watchList, pageSize, checkConsistency, timing, recovery, notOlderThan } = options;
-    this.#writer = this.#createWriter();
+    const { recorder, recordedAs = { resource: name, kind: options.expected?.kind ?? name } } = options;
+    const changes = recorder && new RecordedChanges({ recorder, cache: name, resource: recordedAs });
+    this.#writer = this.#createWriter(changes);
     this.#reflector = new Reflector({
       ...{
         name,
@@ -176,6 +184,7 @@ export class Informer<T extends KubeObject> implements SharedInformer<T> {
         log: this.#log,
       },
       target: this.#writer,
+      ...(changes === undefined ? {} : { onStatus: (status) => changes.became(status) }),
       ...(options.onError === undefined ? {} : { onInconsistency: (error) => this.#report(error, {}) }),
     });
   }
@@ -300,7 +309,7 @@ export class Informer<T extends KubeObject> implements SharedInformer<T> {
     // The store decides, not hasSynced: while the first full state is being delivered, the store has it already.
     if (this.#store.lastSyncResourceVersion === undefined) this.#unsynced.set(listener, onInitial);
     else {
-      for (const object of this.#store.values()) listener.added(object, initialAdd);
+      for (const object of this.#store.values()) listener.added(object, this.#writer.initialInfo);
       listener.mark(onInitial);
     }
     this.#fanOut.add(listener);
@@ -312,7 +321,7 @@ export class Informer<T extends KubeObject> implements SharedInformer<T> {
     };
   }
 
-  #createWriter(): CacheWriter<T> {
+  #createWriter(changes: RecordedChanges | undefined): CacheWriter<T> {
     const { expected, transform = dropManagedFields, freeze = false, name } = this.#options;
     const { selects = () => true, project = (object: T) => object } = this.#options;
     const skip = (message: string, fields: Readonly<Record<string, unknown>>) => {
@@ -330,6 +339,7 @@ export class Informer<T extends KubeObject> implements SharedInformer<T> {
       onRead: (key) => this.#reflector.release(key),
       onReplaced: () => this.#replaced(),
       onAdvanced: () => this.#advanced(),
+      changes,
     });
   }
 

@@ -22,12 +22,12 @@ import {
   type StringMap,
 } from "../api/mod.ts";
 import { aborted } from "../async/mod.ts";
-import type { Transform } from "./cache_writer.ts";
 import { Informer, type InformerDefaults } from "./informer.ts";
 import type { Lister } from "./lister.ts";
 import { MultiNamespaceInformer } from "./multi_namespace.ts";
 import type { SharedInformer } from "./shared_informer.ts";
 import { type InformerStatus, problemOf } from "./status.ts";
+import type { Transform } from "./transform.ts";
 
 /** Options of an {@link InformerFactory}. */
 export interface InformerFactoryOptions extends InformerDefaults {
@@ -197,6 +197,7 @@ export class InformerFactory {
       notOlderThan: notOlderThan?.(resource),
       name: cacheName(resource, scope),
       listWatch: listWatch(resource, scope),
+      recordedAs: { resource: resourceName(resource), kind: resource.kind },
       selects: (object) => isInScope(object, scope),
       project: scope.projection === "metadata" ? onlyMetadata : undefined,
       expected: {

@@ -1,16 +1,8 @@
 /** The cache: a copy of a part of the cluster, with notifications. Reflector, Store, Indexer, Informer, Lister. */
 export { defaultTiming, type ReflectorTiming, type ServerRecovery } from "./reflector_state.ts";
 export { Reflector, type ReflectorOptions } from "./reflector.ts";
-export {
-  type ChangeSink,
-  deepFreeze,
-  dropManagedFields,
-  type ExpectedKind,
-  keepManagers,
-  type ReflectorTarget,
-  type Replacement,
-  type Transform,
-} from "./cache_writer.ts";
+export type { ChangeSink, ExpectedKind, ReflectorTarget, Replacement } from "./cache_writer.ts";
+export { deepFreeze, dropManagedFields, keepManagers, type Transform } from "./transform.ts";
 export {
   Indexer,
   type IndexErrorHandler,

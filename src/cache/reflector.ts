@@ -64,6 +64,8 @@ export interface ReflectorOptions<T extends KubeObject> {
   readonly log?: Logger;
   /** @default noCacheMetrics */
   readonly metrics?: CacheMetrics;
+  /** Called with each status that may be news. @default not called */
+  readonly onStatus?: (status: ReflectorStatus) => void;
   /** Called with the inconsistencies that `checkConsistency` finds. @default they are logged */
   readonly onInconsistency?: (error: Error) => void;
 }
@@ -73,7 +75,8 @@ const settlingMs = 30_000;
 
 /** Keeps one target equal to one ListWatch. */
 export class Reflector<T extends KubeObject> {
-  readonly #options: Required<Omit<ReflectorOptions<T>, "timing" | "watchList" | "notOlderThan">>;
+  readonly #options: Required<Omit<ReflectorOptions<T>, "timing" | "watchList" | "notOlderThan" | "onStatus">>;
+  readonly #onStatus: ((status: ReflectorStatus) => void) | undefined;
   readonly #timing: ReflectorTiming;
   readonly #backoff: Backoff;
   readonly #settlingBackoff: Backoff;
@@ -105,6 +108,7 @@ export class Reflector<T extends KubeObject> {
     const { notOlderThan } = options;
     this.#state = new ReflectorState({ watchList, pageSize, notOlderThan, internalErrorRetryMs, clock });
     this.#labels = { name };
+    this.#onStatus = options.onStatus;
     this.#options = {
       name,
       listWatch: options.listWatch,
@@ -295,6 +299,7 @@ export class Reflector<T extends KubeObject> {
       nextAttemptAt: clock.now() + delayMs,
     };
     metrics.set("informer_following", this.#labels, 0);
+    this.#onStatus?.(this.#status);
     log.info("retrying", { ...failure, attempts: this.#attempts, delayMs });
     await (isServerFailure ? recovery : clock).sleep(delayMs, signal).catch(() => {});
     return phase.then === "sync" ? this.#state.syncPhase() : { kind: "watching" };
@@ -325,6 +330,7 @@ export class Reflector<T extends KubeObject> {
     if (this.#status.kind === "watching") return;
     this.#status = { kind: "watching", sinceAt: this.#options.clock.now() };
     this.#options.metrics.set("informer_following", this.#labels, 1);
+    this.#onStatus?.(this.#status);
   }
 
   #synced(version: ResourceVersion, signal: AbortSignal): void {

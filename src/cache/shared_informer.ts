@@ -125,6 +125,8 @@ export interface InformerHandler<T> {
 export interface ChangeInfo {
   /** Who wrote it, if this process did. Absent when the watch was faster than the response to the write. */
   readonly writtenBy?: Writer;
+  /** The id of the change in the recording of the process. Absent if nothing is recorded. */
+  readonly entry?: number;
 }
 
 /** How an object was added. */
@@ -146,6 +148,8 @@ export interface Tombstone<T> {
   readonly isFinalStateKnown: boolean;
   /** Who deleted it, if this process did. Absent when the watch was faster than the response. */
   readonly writtenBy?: Writer;
+  /** The id of the deletion in the recording of the process. Absent if nothing is recorded. */
+  readonly entry?: number;
 }
 
 /** Options of one handler. */

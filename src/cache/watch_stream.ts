@@ -235,14 +235,14 @@ export class EventReader<T extends KubeObject> {
       let version: ResourceVersion | undefined;
       switch (event.type) {
         case "ADDED":
-          version = this.#sink.upsert(event.object);
+          version = this.#sink.upsert(event.object, event.managers);
           if (!this.#isOrdered || this.#replacement !== undefined) version = undefined;
           break;
         case "MODIFIED":
-          version = this.#taken(this.#sink.upsert(event.object));
+          version = this.#taken(this.#sink.upsert(event.object, event.managers));
           break;
         case "DELETED":
-          version = this.#taken(this.#sink.remove(event.object));
+          version = this.#taken(this.#sink.remove(event.object, event.managers));
           break;
         case "BOOKMARK":
           version = this.#bookmark(event.object);

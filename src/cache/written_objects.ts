@@ -29,6 +29,8 @@ export interface Writer {
   readonly controller: string;
   /** The key that was being reconciled. */
   readonly key: ObjectKey;
+  /** The id of the write in the recording of the process. Absent if nothing is recorded. */
+  readonly entry?: number;
 }
 
 /** A write of this process, beside the state that it led to. */
@@ -119,6 +121,11 @@ export class WrittenObjects<T extends KubeObject> {
 
   isDeleted(uid: string | undefined): boolean {
     return uid !== undefined && this.#deleted.has(uid);
+  }
+
+  /** Who wrote this version, if this process did and the watch has not passed it. */
+  writerOf(key: ObjectKey, version: ResourceVersion | undefined): Writer | undefined {
+    return this.#entries.get(key)?.writes.find((write) => write.version === version)?.writer;
   }
 
   /** The written state of a key, and whether there is one. */

@@ -271,7 +271,7 @@ export class Client extends ServerClient implements Disposable {
     resource: R,
     options: CollectionOptions & WatchOptions & { readonly signal: AbortSignal },
   ): AsyncGenerator<readonly WatchEvent<Infer<R>>[], void, void> {
-    const { namespace, metadataOnly = false, keepManagedFields = false } = options;
+    const { namespace, metadataOnly = false, keepManagedFields = false, reportManagers = false } = options;
     const { resourceVersion, timeoutSeconds, allowWatchBookmarks, sendInitialEvents } = options;
     // A signal of this watch only, so that its listeners, in the runtime too, are freed with it.
     using child = scope(options.signal, { clock: this.#options.clock });
@@ -290,7 +290,8 @@ export class Client extends ServerClient implements Disposable {
     try {
       const { body } = await this.#requests.requester.stream({ action, method: "GET", path, accept, signal });
       yield []; // The server has accepted the watch.
-      if (body !== null) yield* watchLines<Infer<R>>(body, signal, { action, dropManagedFields: !keepManagedFields });
+      const lines = { action, dropManagedFields: !keepManagedFields, reportManagers };
+      if (body !== null) yield* watchLines<Infer<R>>(body, signal, lines);
     } finally {
       child.abort(); // Ends the request in the transport.
     }
@@ -375,7 +376,7 @@ export class Client extends ServerClient implements Disposable {
     const path = withQuery(resourcePath(resource, { namespace }), writeQuery(options, this.#options));
     const key = name === undefined ? undefined : keyOf({ metadata: { namespace, name } });
     const outgoing = { action, method: "POST", path, body: printExactJson(whole), signal: options.signal } as const;
-    return await this.#requests.write({ resource, key, options }, outgoing);
+    return await this.#requests.write({ verb: "create", resource, key, options }, outgoing);
   }
 
   /**
@@ -394,7 +395,7 @@ export class Client extends ServerClient implements Disposable {
     const action = `update ${objectText(resource, key)}`;
     const path = withQuery(objectPath(resource, key, options.subresource), writeQuery(options, this.#options));
     const body = encodeWhole(whole, action);
-    return await this.#requests.write({ resource, key, options }, {
+    return await this.#requests.write({ verb: "update", resource, key, options }, {
       action,
       method: "PUT",
       path,
@@ -421,7 +422,7 @@ export class Client extends ServerClient implements Disposable {
     const path = withQuery(objectPath(resource, key, options.subresource), writeQuery(options, this.#options));
     const action = `patch ${objectText(resource, key)}`;
     const outgoing = { action, method: "PATCH", path, ...patchBody(patch), signal: options.signal } as const;
-    return await this.#requests.write({ resource, key, options, sent: () => fieldsOf(patch) }, outgoing);
+    return await this.#requests.write({ verb: "patch", resource, key, options, sent: () => fieldsOf(patch) }, outgoing);
   }
 
   /**
@@ -442,7 +443,7 @@ export class Client extends ServerClient implements Disposable {
     const key = keyForWrite("apply", resource, whole);
     const { fieldManager, force = false, subresource, signal } = options;
     const query = { ...writeQuery({ ...options, fieldManager }, this.#options), force };
-    return await this.#requests.write({ resource, key, options, sent: () => object }, {
+    return await this.#requests.write({ verb: "apply", resource, key, options, sent: () => object }, {
       action: `apply ${objectText(resource, key)}`,
       method: "PATCH",
       path: withQuery(objectPath(resource, key, subresource), query),

@@ -45,6 +45,8 @@ export interface CollectionOptions {
   readonly metadataOnly?: boolean;
   /** Keeps `metadata.managedFields`, which caches do not need. @default false */
   readonly keepManagedFields?: boolean;
+  /** Adds to each event of a watch who wrote the newest state, from managedFields that are not kept. @default false */
+  readonly reportManagers?: boolean;
   /** Ends the request; it then rejects with the reason of the signal. @default no signal */
   readonly signal?: AbortSignal;
 }

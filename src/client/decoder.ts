@@ -173,8 +173,14 @@ const envelopes = {
  *
  * It removes only what has the exact form that kube-apiserver writes. Any other form (white space, escaped keys) stays,
  * and {@link dropManagedFields} removes it after parsing. Malformed JSON inside the removed part is not noticed.
+ *
+ * @param onRemoved Called with the place of each array in the text.
  */
-export function withoutManagedFields(text: string, envelope: Envelope): string {
+export function withoutManagedFields(
+  text: string,
+  envelope: Envelope,
+  onRemoved?: (start: number, end: number) => void,
+): string {
   let found = text.indexOf(managedFieldsKey);
   if (found < 0) return text;
   const scanner = new Scanner(text, envelope);
@@ -189,6 +195,7 @@ export function withoutManagedFields(text: string, envelope: Envelope): string {
     const before = text.charCodeAt(start - 1), after = text.charCodeAt(end);
     const isCompact = (before === comma || before === openBrace) && (after === comma || after === closeBrace);
     if (!scanner.isInMetadata || !isCompact) continue;
+    onRemoved?.(start, end);
     // One of the two commas is removed too, so that the rest is valid JSON.
     result += text.slice(copiedTo, after !== comma && before === comma ? start - 1 : start);
     copiedTo = after === comma ? end + 1 : end;

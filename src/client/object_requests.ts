@@ -12,13 +12,21 @@ import {
   type Resource,
   toStatus,
 } from "../api/mod.ts";
+import { systemClock } from "../async/mod.ts";
 import type { ClientOptions, DeleteOptions, DeleteResult, WriteOptions } from "./client_options.ts";
 import { decodeList, decodeObject, type DecodeOptions, type ExpectedObject, isObject, parseJson } from "./decoder.ts";
 import { deleteBody, objectPath, objectText } from "./encoder.ts";
 import { ListReader } from "./list_reader.ts";
 import type { OutgoingRequest, Requester } from "./requester.ts";
 import { unusable } from "./response_shape.ts";
-import { deleteResult, isOutcomeUnknown, isRemoved, removedUid, type WriteObserver } from "./write_observer.ts";
+import {
+  deleteResult,
+  isOutcomeUnknown,
+  isRemoved,
+  removedUid,
+  type WriteObserver,
+  type WriteReport,
+} from "./write_observer.ts";
 
 /** The object of a request. */
 interface ObjectTarget<R extends Resource> {
@@ -30,10 +38,11 @@ interface ObjectTarget<R extends Resource> {
 
 /** What a write is about. */
 export interface WriteTarget<R extends Resource> {
+  readonly verb: WriteReport["verb"];
   readonly resource: R;
   /** `namespace/name`, or `name`; undefined while the server has not chosen the name. */
   readonly key: string | undefined;
-  readonly options: Pick<WriteOptions, "dryRun" | "subresource" | "signal">;
+  readonly options: Pick<WriteOptions, "dryRun" | "subresource" | "fieldManager" | "signal">;
   /** The fields that are written. @default the whole object */
   readonly sent?: () => unknown;
 }
@@ -92,15 +101,16 @@ export class ObjectRequests {
     const { resource, key, options, sent } = target;
     const observer = this.#observerOf(options);
     const expected = { resource, key, subresource: options.subresource };
-    if (observer === undefined) return await this.object(expected, outgoing);
-    const response = await observed(() => this.object(expected, outgoing), observer, target);
+    const send = () => this.#reported(target, outgoing, () => this.object(expected, outgoing));
+    if (observer === undefined) return (await send()).response;
+    const { response, entry } = await observed(send, observer, target);
     const object = response as KubeObject;
     if (options.subresource !== undefined && options.subresource !== "status") {
       if (key !== undefined) await observer.onUnknown(resource, key);
     } else if (isRemoved(object) && object.metadata.uid !== undefined) {
-      observer.onRemoved(resource, keyOf(object), object.metadata.uid);
+      observer.onRemoved(resource, keyOf(object), object.metadata.uid, entry);
     } else {
-      observer.onStored(resource, object, sent?.());
+      observer.onStored(resource, object, sent?.(), entry);
     }
     return response;
   }
@@ -108,24 +118,61 @@ export class ObjectRequests {
   /** Sends a deletion, and reports what became of it. */
   async delete<R extends Resource>(resource: R, key: string, options: DeleteOptions): Promise<DeleteResult<Infer<R>>> {
     const action = `delete ${objectText(resource, key)}`;
-    const outgoing = { action, method: "DELETE", path: objectPath(resource, key), signal: options.signal } as const;
-    const send = async () => {
-      const text = await this.#requester.text({
-        maxBytes: maxObjectBytes,
-        ...outgoing,
-        body: deleteBody(options, this.#options),
+    const body = deleteBody(options, this.#options);
+    const outgoing = {
+      action,
+      method: "DELETE",
+      path: objectPath(resource, key),
+      body,
+      signal: options.signal,
+    } as const;
+    const target: WriteTarget<R> = { verb: "delete", resource, key, options };
+    const send = () =>
+      this.#reported(target, outgoing, async () => {
+        const text = await this.#requester.text({ maxBytes: maxObjectBytes, ...outgoing });
+        return decoded(action, () => decodeDeletion<Infer<R>>(text, { resource, key }));
       });
-      return decoded(action, () => decodeDeletion<Infer<R>>(text, { resource, key }));
-    };
     const observer = this.#observerOf(options);
-    if (observer === undefined) return deleteResult(await send());
-    const result = await observed(send, observer, { resource, key, options });
+    if (observer === undefined) return deleteResult((await send()).response);
+    const { response: result, entry } = await observed(send, observer, target);
     // Objects of any Resource are KubeObjects; TypeScript cannot see that through a type parameter.
     const uid = removedUid(result as ApiStatus | KubeObject, options.preconditions?.uid);
     const deleted = deleteResult(result);
-    if (uid !== undefined) observer.onRemoved(resource, key, uid);
-    else if (deleted.kind === "object") observer.onStored(resource, deleted.object as KubeObject);
+    if (uid !== undefined) observer.onRemoved(resource, key, uid, entry);
+    else if (deleted.kind === "object") observer.onStored(resource, deleted.object as KubeObject, undefined, entry);
     return deleted;
+  }
+
+  /** Sends a write, and reports its answer to an observer that wants all answers. */
+  async #reported<T>(
+    target: WriteTarget<Resource>,
+    outgoing: OutgoingRequest,
+    send: () => Promise<T>,
+  ): Promise<{ readonly response: T; readonly entry?: number }> {
+    const observer = this.#observer;
+    if (observer?.onAnswer === undefined) return { response: await send() };
+    const { clock = systemClock, dryRun: isDryRunClient } = this.#options;
+    const { verb, resource, key, options: { subresource, fieldManager, dryRun = isDryRunClient } } = target;
+    const startedAt = clock.monotonic();
+    const report = (answer: Pick<WriteReport, "key" | "object" | "error">) =>
+      observer.onAnswer?.({
+        ...{ verb, resource, key, subresource, fieldManager },
+        ...{ contentType: outgoing.contentType, body: outgoing.body },
+        isDryRun: dryRun === true,
+        durationMs: clock.monotonic() - startedAt,
+        ...answer,
+      });
+    let response: T;
+    try {
+      response = await send();
+    } catch (error) {
+      report({ error });
+      throw error;
+    }
+    if (isObject(response) && response.kind === "Status") return { response, entry: report({}) };
+    // Every other answer to a write is an object.
+    const object = response as unknown as KubeObject;
+    return { response, entry: report({ key: keyOf(object), object }) };
   }
 
   #observerOf({ dryRun = this.#options.dryRun }: { readonly dryRun?: boolean }): WriteObserver | undefined {

@@ -6,10 +6,11 @@
  * an event becomes MALFORMED, a stream that ends inside a line throws; chunks may end anywhere, also inside a character;
  * the body is cancelled in every case. A line costs one decode (shared by its chunk), one search and one JSON.parse.
  */
-import { checkObject, InvalidResponseError, toStatus, type WatchEvent } from "../api/mod.ts";
+import { checkObject, type FieldManager, InvalidResponseError, toStatus, type WatchEvent } from "../api/mod.ts";
 import { onAbort } from "../async/mod.ts";
 import { releaseBytes } from "../runtime/mod.ts";
 import { dropManagedFields, isObject, parseJson, withoutManagedFields } from "./decoder.ts";
+import { managersIn, newestManagers } from "./field_managers.ts";
 import { unreachable, UnreachableError } from "./unreachable_error.ts";
 
 /** Options of {@link watchLines}. */
@@ -18,6 +19,8 @@ export interface WatchLinesOptions {
   readonly action: string;
   /** Removes `metadata.managedFields` from the objects. @default true */
   readonly dropManagedFields?: boolean;
+  /** Adds to each event who wrote the newest state, as far as managedFields are removed. @default false */
+  readonly reportManagers?: boolean;
   /** Longest line in UTF-16 code units. @default 16777216 (16 Mi): an object has at most 3 MiB (kube-apiserver's limit) */
   readonly maxLineLength?: number;
 }
@@ -34,7 +37,9 @@ export async function* watchLines<T>(
   signal: AbortSignal,
   options: WatchLinesOptions,
 ): AsyncGenerator<readonly WatchEvent<T>[], void, void> {
-  const { action, dropManagedFields = true, maxLineLength = defaultMaxLineLength } = options;
+  const { action, maxLineLength = defaultMaxLineLength } = options;
+  const { dropManagedFields: drops = true, reportManagers: reports = false } = options;
+  const parse = drops && reports ? parseReportedEvent<T> : (line: string) => parseEvent<T>(line, drops);
   const splitter = new LineSplitter(maxLineLength);
   const reader = body.getReader();
   // On some runtimes an abort of the request does not end a read in the middle of the stream.
@@ -45,14 +50,14 @@ export async function* watchLines<T>(
       const { done, value } = await read(reader, signal, action);
       if (done) break;
       const events: WatchEvent<T>[] = [];
-      const excess = splitter.push(value, (line) => events.push(parseEvent<T>(line, dropManagedFields)));
+      const excess = splitter.push(value, (line) => events.push(parse(line)));
       releaseBytes(value);
       if (events.length > 0) yield events;
       if (excess !== undefined) throw excess;
     }
     const rest = splitter.end();
     if (typeof rest !== "string") throw rest;
-    if (rest.trim() !== "") yield [lastEvent<T>(rest, dropManagedFields, action)];
+    if (rest.trim() !== "") yield [lastEvent<T>(parse(rest), rest.length, action)];
   } finally {
     reader.cancel().catch(() => {});
   }
@@ -71,6 +76,18 @@ async function read(
     if (signal.aborted) throw signal.reason;
     throw unreachable(error, action);
   }
+}
+
+/** As {@link parseEvent}, without managedFields, but with who wrote the newest state. */
+function parseReportedEvent<T>(line: string): WatchEvent<T> {
+  let managers: readonly FieldManager[] | undefined;
+  const text = withoutManagedFields(line, "event", (start, end) => managers = managersIn(line, start, end));
+  const event = parseEvent<T>(text, false);
+  if (event.type !== "ADDED" && event.type !== "MODIFIED" && event.type !== "DELETED") return event;
+  // managedFields in another form than kube-apiserver writes them.
+  managers ??= newestManagers(event.object);
+  dropManagedFields(event.object);
+  return managers === undefined ? event : { ...event, managers };
 }
 
 /** Parses one line. The `cause` of a MALFORMED event is a SyntaxError for malformed JSON, else an InvalidResponseError. */
@@ -112,14 +129,13 @@ function isEvent<T>(value: unknown): value is Exclude<WatchEvent<T>, { type: "MA
   }
 }
 
-/** Parses the text behind the last line feed: a complete line, or a part of a line, which means that the stream was cut. */
-function lastEvent<T>(line: string, dropsManagedFields: boolean, action: string): WatchEvent<T> {
-  const event = parseEvent<T>(line, dropsManagedFields);
+/** The event of the text behind the last line feed: of a complete line, or of a part, which means that the stream was cut. */
+function lastEvent<T>(event: WatchEvent<T>, length: number, action: string): WatchEvent<T> {
   if (event.type !== "MALFORMED") return event;
   throw new UnreachableError({
     action,
     reason: { kind: "unreachable", detail: "reset" },
-    state: `the stream broke off inside a line, after ${line.length} characters`,
+    state: `the stream broke off inside a line, after ${length} characters`,
     cause: event.cause,
   });
 }

@@ -18,12 +18,45 @@ export interface WriteObserver {
    *
    * @param sent The fields that the write named, as far as they are known: every other field that differs from an earlier
    *   state was changed by somebody else. Absent for a write of the whole object.
+   * @param entry What `onAnswer` has returned.
    */
-  onStored(resource: Resource, object: KubeObject, sent?: unknown): void;
+  onStored(resource: Resource, object: KubeObject, sent?: unknown, entry?: number): void;
   /** The server has removed the object with this UID. `key` is `namespace/name`, or `name` if cluster-scoped. */
-  onRemoved(resource: Resource, key: string, uid: string): void;
+  onRemoved(resource: Resource, key: string, uid: string, entry?: number): void;
   /** The object may have changed, and no response shows how. The write settles when the promise has. */
   onUnknown(resource: Resource, key: string): Promise<void>;
+  /**
+   * The server has answered a write, or the write has failed; also called for dry runs, and before the other functions.
+   *
+   * @returns The id of the write in a recording, which `onStored` or `onRemoved` then get.
+   */
+  onAnswer?(report: WriteReport): number | undefined;
+}
+
+/** One write, what was sent, and how it ended. */
+export interface WriteReport {
+  /** What the write does. */
+  readonly verb: "create" | "update" | "patch" | "apply" | "delete";
+  /** The kind of the object. */
+  readonly resource: Resource;
+  /** `namespace/name`, or `name` if cluster-scoped. Absent if the server was to choose the name and has not answered. */
+  readonly key?: string;
+  /** Absent for the object itself. */
+  readonly subresource?: string;
+  /** The field manager of the write, if it has one of its own. */
+  readonly fieldManager?: string;
+  /** The media type of the body. */
+  readonly contentType?: string;
+  /** What was sent: JSON. It may contain secrets. */
+  readonly body?: string;
+  /** True if the server was not to store the result. */
+  readonly isDryRun: boolean;
+  /** Milliseconds from the call to the answer. */
+  readonly durationMs: number;
+  /** The object in the response. Absent after a failure, and for a Status. */
+  readonly object?: KubeObject;
+  /** Why the write failed. Absent if it succeeded. */
+  readonly error?: unknown;
 }
 
 /** True for an error after which a write may have taken effect. */

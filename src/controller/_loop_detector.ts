@@ -35,7 +35,8 @@ interface RepairCount {
 const maxRepairsToSameState = 10;
 const maxRepairs = 100;
 const windowMs = 5 * 60_000;
-const parkMs = 10 * 60_000;
+/** Milliseconds for which a key is parked. */
+export const parkMs = 10 * 60_000;
 /** The field that was repaired least recently is forgotten first. */
 const maxFields = 10_000;
 

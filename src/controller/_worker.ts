@@ -27,6 +27,7 @@ import { NormalizationCache } from "./_diff.ts";
 import type { CacheReader } from "./caches.ts";
 import type { ControllerDefinition } from "./controller_definition.ts";
 import type { ReconcileMetrics } from "./metrics.ts";
+import type { RecordedAttempt, RecordedController } from "./_recorded_controller.ts";
 import type { WriteThrough } from "./_write_through.ts";
 import { findOwnerChange, type OwnerChangedError } from "./owner_errors.ts";
 import { ownershipOf } from "./ownership.ts";
@@ -42,6 +43,8 @@ export interface WorkerOptions {
   readonly unreachableFailures: UnreachableFailures;
   /** Called when a key is dropped after `maxRetries`. */
   readonly onDrop?: (key: ObjectKey, error: unknown) => void;
+  /** @default nothing is recorded */
+  readonly recorded?: RecordedController;
   readonly log: Logger;
 }
 
@@ -56,32 +59,40 @@ export async function work(options: WorkerOptions, stop: AbortSignal): Promise<v
 }
 
 async function reconcileOnce(options: WorkerOptions, item: QueueItem<ObjectKey, Cause>): Promise<void> {
-  const { queue, attempt, maxRetries = Infinity, unreachableFailures, log } = options;
+  const { queue, attempt, maxRetries = Infinity, unreachableFailures, recorded, log } = options;
   const { key } = item;
-  const outcome = await attempt(key, item.causes, queue.retries(key));
+  const entries = recorded?.begin(item, queue.retries(key));
+  const outcome = await attempt(key, item.causes, queue.retries(key), entries);
   const uncounted = unreachableFailures.record(key, outcome);
   switch (outcome.kind) {
     case "done":
+      entries?.end({ outcome: "done" });
       return queue.forget(key);
-    case "requeue":
+    case "requeue": {
       queue.forget(key);
-      return queue.addAfter(key, outcome.afterMs, { cause: { source: "queue", change: "requeue", key } });
+      const entry = entries?.end({ outcome: "requeue", afterMs: outcome.afterMs });
+      return queue.addAfter(key, outcome.afterMs, { cause: { source: "queue", change: "requeue", key, entry } });
+    }
     case "aborted":
+      entries?.end({ outcome: "aborted" });
       return;
     case "terminal":
       log.error("reconcile failed, not retrying until the object changes", { key, error: outcome.error });
+      entries?.end({ outcome: "terminal", error: outcome.error });
       return queue.forget(key);
     case "failed":
       if (queue.retries(key) - uncounted < maxRetries) {
         log.warn("reconcile failed, retrying", { key, retries: queue.retries(key), error: outcome.error });
         const minDelayMs = requestedDelayMs(outcome.error);
-        return queue.addRateLimited(key, { cause: retryCause(key, outcome.error), minDelayMs });
+        const entry = entries?.end({ outcome: "failed", error: outcome.error });
+        return queue.addRateLimited(key, { cause: { ...retryCause(key, outcome.error), entry }, minDelayMs });
       }
       log.error("reconcile failed after all retries, dropping the key until it changes", {
         key,
         retries: queue.retries(key),
         error: outcome.error,
       });
+      entries?.end({ outcome: "given-up", error: outcome.error });
       unreachableFailures.forget(key);
       options.onDrop?.(key, outcome.error);
       return queue.forget(key);
@@ -114,7 +125,12 @@ export type Outcome =
   | { readonly kind: "aborted" };
 
 /** Reconciles a key once. Guarantees: never throws. */
-export type ReconcileAttempt = (key: ObjectKey, causes: readonly Cause[], retries: number) => Promise<Outcome>;
+export type ReconcileAttempt = (
+  key: ObjectKey,
+  causes: readonly Cause[],
+  retries: number,
+  recorded?: RecordedAttempt,
+) => Promise<Outcome>;
 
 /** What all attempts of a controller share. The callbacks with a key are called once per attempt. */
 export interface ReconcileAttemptOptions {
@@ -138,13 +154,13 @@ export function createReconcileAttempt(options: ReconcileAttemptOptions): Reconc
   const { reconcileTimeoutMs, fieldManager = definition.name } = definition.options;
   const normalizations = new NormalizationCache();
   const ownership = ownershipOf(definition);
-  return async (key, causes, retries) => {
+  return async (key, causes, retries, recorded) => {
     using attempt = scope(kill, { timeoutMs: reconcileTimeoutMs, clock });
     const toolbox = new Toolbox({
       request: { key, ...splitKey(key) },
-      client: writeThrough?.clientFor(key, client, attempt.signal) ?? client,
-      caches,
-      events,
+      client: writeThrough?.clientFor(key, client, attempt.signal, recorded) ?? client,
+      caches: recorded?.caches(caches) ?? caches,
+      events: recorded?.events(events) ?? events,
       signal: attempt.signal,
       log: log.with({ key }),
       clock,
@@ -182,10 +198,10 @@ function resultAfterOwnerChange({ state, message }: OwnerChangedError, log: Logg
 
 /** Wraps an attempt so that its number, duration and outcome are counted. */
 export function measureAttempt(attempt: ReconcileAttempt, metrics: ReconcileMetrics, clock: Clock): ReconcileAttempt {
-  return async (key, causes, retries) => {
+  return async (key, causes, retries, recorded) => {
     const startedAt = clock.monotonic();
     metrics.onStart();
-    const outcome = await attempt(key, causes, retries);
+    const outcome = await attempt(key, causes, retries, recorded);
     metrics.onFinish(key, outcome.kind, clock.monotonic() - startedAt);
     return outcome;
   };

@@ -21,15 +21,17 @@ import {
   splitKey,
 } from "../api/mod.ts";
 import { type Clock, scope } from "../async/mod.ts";
+import type { Writer } from "../cache/mod.ts";
 import { type Client, isUnreachable, type WriteObserver } from "../client/mod.ts";
 import type { Logger } from "../observe/mod.ts";
 import type { Caches } from "./caches.ts";
+import type { RecordedAttempt } from "./_recorded_controller.ts";
 import type { Cause } from "./request.ts";
 
 /** Receives what the writes of a controller lead to. */
 export interface WriteThroughListener {
   /** An object that a reconcile of `key` wrote is deleted. No other event reports that. */
-  onMissing(key: ObjectKey, resource: Resource, object: KubeObject): void;
+  onMissing(key: ObjectKey, resource: Resource, object: KubeObject, entry: number | undefined): void;
   /**
    * The server has just shown an object that the cache has passed without having it: it is deleted by now, or the cache
    * could not read it.
@@ -67,6 +69,8 @@ interface StoredWrite {
   readonly object: KubeObject;
   /** The fields that it named. */
   readonly sent: unknown;
+  /** Its entry in the recording. */
+  readonly entry: number | undefined;
 }
 
 export class WriteThrough {
@@ -79,10 +83,12 @@ export class WriteThrough {
   }
 
   /** The client of one attempt: what it writes enters the caches. */
-  clientFor(key: ObjectKey, client: Client, signal: AbortSignal): Client {
+  clientFor(key: ObjectKey, client: Client, signal: AbortSignal, recorded?: RecordedAttempt): Client {
     const observer: WriteObserver = {
-      onStored: (resource, object, sent) => this.#stored(key, { resource, object, sent }),
-      onRemoved: (resource, objectKey, uid) => this.#removed(key, resource, objectKey as ObjectKey, uid),
+      ...(recorded === undefined ? {} : { onAnswer: (report) => recorded.wrote(report) }),
+      onStored: (resource, object, sent, entry) => this.#stored(key, { resource, object, sent, entry }),
+      onRemoved: (resource, objectKey, uid, entry) =>
+        this.#removed(key, resource, objectKey as ObjectKey, { uid, entry }),
       onUnknown: (resource, objectKey) => this.#becameUnknown(key, resource, objectKey as ObjectKey, signal),
     };
     return client.withWriteObserver(observer);
@@ -107,11 +113,11 @@ export class WriteThrough {
     }
   }
 
-  #stored(key: ObjectKey, { resource, object, sent }: StoredWrite): void {
-    const { caches, controller, listener } = this.#options;
-    const result = caches.writeThrough(resource, object, { writer: { controller, key }, sent });
+  #stored(key: ObjectKey, { resource, object, sent, entry }: StoredWrite): void {
+    const { caches, listener } = this.#options;
+    const result = caches.writeThrough(resource, object, { writer: this.#writer(key, entry), sent });
     for (const other of caches.otherVersionsOf(resource)) this.#record(key, other, keyOf(object));
-    if (result === "missing") return listener.onMissing(key, resource, object);
+    if (result === "missing") return listener.onMissing(key, resource, object, entry);
     if (result !== "known") return;
     const [source, objectKey, { resourceVersion }] = [resourceName(resource), keyOf(object), object.metadata];
     listener.onShownBefore(
@@ -120,11 +126,21 @@ export class WriteThrough {
     );
   }
 
-  #removed(key: ObjectKey, resource: Resource, objectKey: ObjectKey, uid: string): void {
-    const { caches, controller } = this.#options;
+  #removed(
+    key: ObjectKey,
+    resource: Resource,
+    objectKey: ObjectKey,
+    { uid, entry }: { readonly uid: string; readonly entry: number | undefined },
+  ): void {
+    const { caches } = this.#options;
     for (const one of [resource, ...caches.otherVersionsOf(resource)]) {
-      caches.deleteThrough(one, objectKey, uid, { controller, key });
+      caches.deleteThrough(one, objectKey, uid, this.#writer(key, entry));
     }
+  }
+
+  #writer(key: ObjectKey, entry: number | undefined): Writer {
+    const { controller } = this.#options;
+    return entry === undefined ? { controller, key } : { controller, key, entry };
   }
 
   /** Reads at once, so that the same attempt sees the outcome too. What cannot be read is left for the next attempt. */

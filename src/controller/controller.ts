@@ -10,10 +10,11 @@ import { keyOf, type KubeObject, type ObjectKey, type Resource, resourceName } f
 import { type Clock, jittered, type Random, type Recovery, scope } from "../async/mod.ts";
 import type { HandlerRegistration, InterveningChange, Writer } from "../cache/mod.ts";
 import type { Client } from "../client/mod.ts";
-import { errorText, type Logger, logger } from "../observe/mod.ts";
+import { errorText, type Logger, logger, type Recorder } from "../observe/mod.ts";
 import { defaultRateLimiter, lowPriority, type QueueMetrics, WorkQueue } from "../queue/mod.ts";
 import { DeletedDependents } from "./_deleted_dependents.ts";
-import { LoopDetector } from "./_loop_detector.ts";
+import { LoopDetector, parkMs } from "./_loop_detector.ts";
+import { RecordedController, refOf } from "./_recorded_controller.ts";
 import { createReconcileAttempt, measureAttempt, type ReconcileAttempt, UnreachableFailures, work } from "./_worker.ts";
 import { WriteThrough } from "./_write_through.ts";
 import type { Caches } from "./caches.ts";
@@ -40,6 +41,8 @@ export interface ControllerDependencies {
   readonly workerJitterMs?: number;
   readonly queueMetrics?: QueueMetrics;
   readonly reconcileMetrics?: ReconcileMetrics;
+  /** Gets what the controller sees, decides and does. @default nothing is recorded */
+  readonly recorder?: Recorder;
 }
 
 /** Milliseconds until a key is reconciled again that has found an object which the cache does not show. */
@@ -54,11 +57,12 @@ export class Controller {
   readonly #writeThrough: WriteThrough;
   readonly #deletedDependents: DeletedDependents;
   readonly #loopDetector: LoopDetector;
+  readonly #recorded: RecordedController | undefined;
   readonly queue: WorkQueue<ObjectKey, Cause>;
   #isSynced = false;
 
   constructor(dependencies: ControllerDependencies) {
-    const { definition, client, clock, caches, queueMetrics } = dependencies;
+    const { definition, client, clock, caches, queueMetrics, recorder } = dependencies;
     const { queueName = definition.name, rateLimiter, fairness = "namespace" } = definition.options;
     this.#dependencies = dependencies;
     this.#log = logger("controller", definition.name);
@@ -67,17 +71,24 @@ export class Controller {
     this.#writeThrough = new WriteThrough({
       ...{ controller: definition.name, client, caches, clock, log: this.#log },
       listener: {
-        onMissing: (key, resource, object) => this.#enqueueMissing(key, resource, object),
+        onMissing: (key, resource, object, entry) => this.#enqueueMissing(key, resource, object, entry),
         onUnseen: (key, resource, object) => this.#enqueueUnseen(key, resource, object),
         onShownBefore: (key, isOwn) => this.#ignoresOwnWrites && this.queue.retract(key, isOwn),
       },
+    });
+    const hasLanes = fairness === "namespace" && definition.primary.scope === "Namespaced";
+    const laneOf = hasLanes ? namespaceOfKey : undefined;
+    this.#recorded = recorder && new RecordedController({
+      ...{ recorder, controller: definition.name, clock, parkMs, laneOf },
+      kinds: [definition.primary, ...definition.watches.map(({ resource }) => resource)],
     });
     this.queue = new WorkQueue({
       name: queueName,
       rateLimiter: rateLimiter?.() ?? defaultRateLimiter({ clock }),
       clock,
       metrics: queueMetrics,
-      laneOf: fairness === "namespace" && definition.primary.scope === "Namespaced" ? namespaceOfKey : undefined,
+      observer: this.#recorded?.queueObserver(),
+      laneOf,
     });
     this.#loopDetector = new LoopDetector({
       queue: this.queue,
@@ -131,12 +142,13 @@ export class Controller {
     const source = resourceName(watch.resource);
     const onChange = (change: Change, isInitial: boolean) => this.#enqueueChange(watch, source, change, isInitial);
     return caches.informer(watch.resource).addHandler({
-      onAdd: (object, { isInInitialList, writtenBy }) =>
-        onChange({ kind: "added", object, writtenBy }, isInInitialList),
-      onUpdate: (old, object, { writtenBy }) => onChange({ kind: "updated", object, old, writtenBy }, false),
-      onDelete: ({ lastKnown, writtenBy }) => {
+      onAdd: (object, { isInInitialList, writtenBy, entry }) =>
+        onChange({ kind: "added", object, writtenBy, entry }, isInInitialList),
+      onUpdate: (old, object, { writtenBy, entry }) =>
+        onChange({ kind: "updated", object, old, writtenBy, entry }, false),
+      onDelete: ({ lastKnown, writtenBy, entry }) => {
         if (watch.role === "owns") this.#deletedDependents.record(watch.resource, lastKnown);
-        onChange({ kind: "deleted", object: lastKnown, writtenBy }, false);
+        onChange({ kind: "deleted", object: lastKnown, writtenBy, entry }, false);
       },
       onIntervening: (change) => this.#enqueueIntervening(watch, source, change),
     }, {
@@ -148,7 +160,10 @@ export class Controller {
 
   /** The hot path from the cache to the queue: synchronous, and without allocation if the predicate rejects the change. */
   #enqueueChange(watch: WatchDefinition, source: string, change: Change, isInitial: boolean): void {
-    if (watch.when !== undefined && !this.#isAccepted(watch, change)) return;
+    if (watch.when !== undefined && !this.#isAccepted(watch, change)) {
+      this.#recorded?.enqueued(watch.resource, watch.role, change, "rejected");
+      return;
+    }
     const { object, writtenBy } = change;
     const cause: Cause = {
       source,
@@ -163,12 +178,28 @@ export class Controller {
     const priority = isInitial ? lowPriority : undefined;
     const { caches } = this.#dependencies;
     const keys = watch.keysOf(object, caches);
-    for (const key of keys) if (key !== ownKey) this.queue.add(key, { cause, priority });
+    for (const key of keys) this.#add(key, key === ownKey, watch, change, { cause, priority });
+    if (this.#recorded !== undefined && keys.length === 0) {
+      this.#recorded.enqueued(watch.resource, watch.role, change, "unmapped");
+    }
     if (change.kind !== "updated" || watch.role === "for") return;
     // If a dependent got another owner, the previous owner is reconciled too.
     for (const key of watch.keysOf(change.old, caches)) {
-      if (!keys.includes(key) && key !== ownKey) this.queue.add(key, { cause, priority });
+      if (!keys.includes(key)) this.#add(key, key === ownKey, watch, change, { cause, priority });
     }
+  }
+
+  /** Adds a key to the queue, unless it has made the change itself. */
+  #add(
+    key: ObjectKey,
+    isOwnWrite: boolean,
+    { resource, role }: WatchDefinition,
+    change: Change,
+    options: { readonly cause: Cause; readonly priority: number | undefined },
+  ): void {
+    const entry = this.#recorded?.enqueued(resource, role, change, isOwnWrite ? "own-write" : "queued", key);
+    if (isOwnWrite) return;
+    this.queue.add(key, entry === undefined ? options : { ...options, cause: { ...options.cause, entry } });
   }
 
   get #ignoresOwnWrites(): boolean {
@@ -195,6 +226,13 @@ export class Controller {
       change: seen.kind,
       key: keyOf(object),
       resourceVersion: object.metadata.resourceVersion,
+      entry: this.#recorded?.enqueued(
+        watch.resource,
+        watch.role,
+        { ...seen, entry: writer.entry },
+        "queued",
+        writer.key,
+      ),
     };
     this.queue.add(writer.key, { cause });
   }
@@ -204,20 +242,25 @@ export class Controller {
       return watch.when === undefined || watch.when(change);
     } catch (error) {
       this.#log.error("predicate failed, accepting the change", { error, kind: watch.resource.kind });
+      this.#recorded?.failed(`predicate of ${resourceName(watch.resource)}`, error);
       return true;
     }
   }
 
   /** An object was deleted before the cache had it: enqueues the key as for any other deletion. */
-  #enqueueMissing(key: ObjectKey, resource: Resource, object: KubeObject): void {
+  #enqueueMissing(key: ObjectKey, resource: Resource, object: KubeObject, write: number | undefined): void {
     this.#deletedDependents.record(resource, object);
-    const cause: Cause = { source: resourceName(resource), change: "deleted", key: keyOf(object) };
+    const ref = refOf(resource, keyOf(object));
+    const entry = this.#recorded?.enqueuedBy(ref, "owns", write, "queued", key);
+    const cause: Cause = { source: resourceName(resource), change: "deleted", key: keyOf(object), entry };
     this.queue.add(key, { cause });
   }
 
   /** Enqueues the key after a delay, because an object that the cache cannot read would be found again and again. */
   #enqueueUnseen(key: ObjectKey, resource: Resource, object: KubeObject): void {
-    const cause: Cause = { source: resourceName(resource), change: "requeue", key: keyOf(object) };
+    const ref = refOf(resource, keyOf(object));
+    const entry = this.#recorded?.enqueuedBy(ref, "owns", undefined, "queued", key);
+    const cause: Cause = { source: resourceName(resource), change: "requeue", key: keyOf(object), entry };
     this.queue.addAfter(key, unseenRequeueMs, { cause });
   }
 
@@ -235,6 +278,7 @@ export class Controller {
       maxRetries,
       unreachableFailures,
       onDrop: (key: ObjectKey, error: unknown) => this.#recordDropEvent(key, error),
+      recorded: this.#recorded,
       log: this.#log,
     };
     const runWorker = async () => {
@@ -272,8 +316,10 @@ export class Controller {
     const { definition, clock, random } = this.#dependencies;
     return definition.sources.map((source) => {
       const enqueue = (key: string) => {
-        const cause: Cause = { source: source.name, change: "requeue", key };
-        this.queue.add(checkedKey(definition.primary, key), { cause });
+        const checked = checkedKey(definition.primary, key);
+        const ref = { resource: source.name, kind: source.name, key };
+        const entry = this.#recorded?.enqueuedBy(ref, "source", undefined, "queued", checked);
+        this.queue.add(checked, { cause: { source: source.name, change: "requeue", key, entry } });
       };
       return keepSourceRunning(source, enqueue, stop, { clock, random, log: this.#log });
     });

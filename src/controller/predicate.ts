@@ -9,12 +9,18 @@ import type { Writer } from "../cache/mod.ts";
 /**
  * What happened to an object in the cache; the argument of a {@link Predicate}. `writtenBy` is the controller and the key
  * whose reconcile made the change; it is absent for changes of other clients, and when the watch was faster than the
- * response to the write.
+ * response to the write. `entry` is the id of the change in the recording of the process, if there is one.
  */
 export type Change<T = KubeObject> =
-  | { readonly kind: "added"; readonly object: T; readonly writtenBy?: Writer }
-  | { readonly kind: "updated"; readonly object: T; readonly old: T; readonly writtenBy?: Writer }
-  | { readonly kind: "deleted"; readonly object: T; readonly writtenBy?: Writer };
+  | { readonly kind: "added"; readonly object: T; readonly writtenBy?: Writer; readonly entry?: number }
+  | {
+    readonly kind: "updated";
+    readonly object: T;
+    readonly old: T;
+    readonly writtenBy?: Writer;
+    readonly entry?: number;
+  }
+  | { readonly kind: "deleted"; readonly object: T; readonly writtenBy?: Writer; readonly entry?: number };
 
 /**
  * Decides whether a change counts; the option `when` of `for`, `owns` and `watches`. It is called for every change, so it

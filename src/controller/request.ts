@@ -32,6 +32,8 @@ export interface Cause {
   readonly error?: string;
   /** The controller and the key whose reconcile made the change, if it was of this process. */
   readonly writtenBy?: Writer;
+  /** The id of the entry in the recording of the process that led here. Absent if nothing is recorded. */
+  readonly entry?: number;
 }
 
 /** How a reconcile ended that did not throw. A throw means "retry with backoff", see also {@link TerminalError}. */

@@ -10,7 +10,7 @@ import { aborted, Backoff, type Clock, isAbortOf, type Random, type Recovery } f
 import { type InformerStatus, problemOf } from "../cache/mod.ts";
 import type { Client, Transport } from "../client/mod.ts";
 import { type Caches, Controller, type ControllerDefinition, reconcileMetrics } from "../controller/mod.ts";
-import { type Logger, logger, type MetricsRegistry } from "../observe/mod.ts";
+import { type Logger, logger, type MetricsRegistry, type Recorder } from "../observe/mod.ts";
 import { queueMetrics } from "../queue/mod.ts";
 import { DeclaredCaches, declaredTransport, PermissionDenials } from "./access/mod.ts";
 import { EventRecorder } from "./event_recorder.ts";
@@ -30,6 +30,7 @@ export interface ControllerGroupOptions {
   /** Returns the transport of one controller, which may add its credentials. */
   readonly transportFor: TransportFor | undefined;
   readonly metrics: MetricsRegistry | undefined;
+  readonly recorder: Recorder | undefined;
   /** Ends waits for the server early. */
   readonly recovery: Recovery;
   readonly clock: Clock;
@@ -190,7 +191,7 @@ export class ControllerGroup {
 
   async #runOnce(member: Member, stop: AbortSignal, kill: AbortSignal): Promise<void> {
     const { definition } = member;
-    const { caches, recovery, clock, random, resyncMs, workerJitterMs, metrics } = this.#options;
+    const { caches, recovery, clock, random, resyncMs, workerJitterMs, metrics, recorder } = this.#options;
     const { name, options } = definition;
     const client = this.#clientOf(member);
     const events = this.#createRecorder(definition, client);
@@ -210,6 +211,7 @@ export class ControllerGroup {
       workerJitterMs,
       queueMetrics: metrics === undefined ? undefined : queueMetrics(metrics, queueLabels),
       reconcileMetrics: metrics === undefined ? undefined : reconcileMetrics(metrics, { controller: name }),
+      recorder,
     });
     member.running = controller;
     try {

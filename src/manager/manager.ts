@@ -21,7 +21,7 @@ import {
 } from "../async/mod.ts";
 import { type Client, recoveryTransport, type Transport } from "../client/mod.ts";
 import type { ControllerDefinition, ControllerOptions } from "../controller/mod.ts";
-import { type Logger, logger, type MetricsRegistry } from "../observe/mod.ts";
+import { type Logger, logger, type MetricsRegistry, type Recorder } from "../observe/mod.ts";
 import { cacheMetrics } from "./cache_metrics.ts";
 import { ControllerGroup, type ParkedKey, type RetryingKey } from "./controller_group.ts";
 import { EventRecorder } from "./event_recorder.ts";
@@ -74,6 +74,8 @@ export interface ManagerOptions {
   readonly leaderElection?: ManagerElection;
   /** The registry for the metrics of controllers, queues, caches and leader election. @default no metrics */
   readonly metrics?: MetricsRegistry;
+  /** Records what the process sees, decides and does, e.g. a `Recording`. @default nothing is recorded */
+  readonly recorder?: Recorder;
   /**
    * Milliseconds that running work has to finish after the stop: 0 does not wait, Infinity waits without limit. If the
    * Lease is lost, there is no grace period. @default 30_000
@@ -139,7 +141,7 @@ export class Manager {
   constructor(options: ManagerOptions) {
     const { client, namespaces, cacheRules, metrics, clock = systemClock, random = systemRandom } = options;
     const { leaderElection, dryRun = false, name = "pintle", instance = "local" } = options;
-    const { resyncMs = defaultResyncMs, workerJitterMs, strictAccess = false, transportFor } = options;
+    const { resyncMs = defaultResyncMs, workerJitterMs, strictAccess = false, transportFor, recorder } = options;
     this.#options = options;
     this.#clock = clock;
     const recovery = new Recovery(clock, random);
@@ -160,6 +162,7 @@ export class Manager {
       rules: cacheRules,
       freeze: options.freezeCache,
       metrics: metrics === undefined ? undefined : cacheMetrics(metrics),
+      recorder,
       clock,
       random,
     });
@@ -174,6 +177,7 @@ export class Manager {
       strictAccess,
       transportFor,
       metrics,
+      recorder,
       recovery,
       clock,
       random,

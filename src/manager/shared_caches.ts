@@ -37,6 +37,7 @@ import {
   type WriteThroughResult,
 } from "../cache/mod.ts";
 import { type Client, recoveryTransport } from "../client/mod.ts";
+import type { Recorder } from "../observe/mod.ts";
 import { type CacheReader, type Caches, type ControllerDefinition, isMetadataOnly } from "../controller/mod.ts";
 
 /** Which objects of a kind are cached, and which part of them, for all controllers of a Manager. */
@@ -85,6 +86,8 @@ export interface SharedCachesOptions {
   readonly recovery?: Recovery;
   /** @default no metrics */
   readonly metrics?: CacheMetrics;
+  /** @default nothing is recorded */
+  readonly recorder?: Recorder;
   readonly clock: Clock;
   readonly random: Random;
 }
@@ -104,7 +107,7 @@ export class SharedCaches implements ManagerCaches {
   readonly #newestWrites = new Map<string, ResourceVersion>();
 
   constructor(options: SharedCachesOptions) {
-    const { client, namespaces, rules = [], freeze, recovery, metrics, clock, random } = options;
+    const { client, namespaces, rules = [], freeze, recovery, metrics, recorder, clock, random } = options;
     assertOneRulePerKind(rules);
     const cachedRules = rules.filter((rule) => rule.isCached !== false);
     this.#rules = new Map(cachedRules.map((rule) => [resourceId(rule.resource), rule]));
@@ -114,7 +117,7 @@ export class SharedCaches implements ManagerCaches {
     this.#factory = new InformerFactory({
       listWatch: (resource, scope) => {
         const keepManagedFields = this.#managers.has(resourceId(resource));
-        return listWatchOf(client, resource, { ...scope, keepManagedFields });
+        return listWatchOf(client, resource, { ...scope, keepManagedFields, reportManagers: recorder !== undefined });
       },
       transformFor: (resource) => {
         const { transform } = this.#rules.get(resourceId(resource)) ?? {};
@@ -127,6 +130,7 @@ export class SharedCaches implements ManagerCaches {
       freeze,
       recovery,
       metrics,
+      recorder,
       clock,
       random,
     });
@@ -367,7 +371,8 @@ export function informersOf(client: Client, options: InformersOptions = {}): Inf
   return new InformerFactory({
     recovery,
     ...options,
-    listWatch: (resource, scope) => listWatchOf(observed, resource, scope),
+    listWatch: (resource, scope) =>
+      listWatchOf(observed, resource, { ...scope, reportManagers: options.recorder !== undefined }),
   });
 }
 
@@ -375,7 +380,7 @@ export function informersOf(client: Client, options: InformersOptions = {}): Inf
 function listWatchOf<R extends Resource>(
   client: Client,
   resource: R,
-  scope: CacheScope & { readonly keepManagedFields?: boolean },
+  scope: CacheScope & { readonly keepManagedFields?: boolean; readonly reportManagers?: boolean },
 ): ListWatch<ObjectOf<R>> {
   const { projection, ...selection } = scope;
   return client.listWatch(resource, { ...selection, metadataOnly: projection === "metadata" }) as ListWatch<

@@ -7,7 +7,7 @@
  * terminal sequences of them.
  * Caveats: other writers of the same terminal must call `hideStatus()` first.
  */
-import { liveSecrets } from "./live_secrets.ts";
+import { liveSecrets } from "./redaction/mod.ts";
 import { escaped } from "./safe_text.ts";
 
 /** What a colour means. */

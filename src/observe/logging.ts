@@ -20,11 +20,9 @@ import {
 } from "@logtape/logtape";
 import { stacksToShow } from "./defect.ts";
 import { type Line, LineWriter, type Tone } from "./line_writer.ts";
-import { mask } from "./live_secrets.ts";
-import { type Plain, redact, redactText } from "./redact.ts";
-import { escaped } from "./safe_text.ts";
-import { isSecretName } from "./secret_names.ts";
+import { isSecretName, mask, type Plain, redact, redactText } from "./redaction/mod.ts";
 import { RepetitionFilter } from "./repetition_filter.ts";
+import { escaped } from "./safe_text.ts";
 
 /** The values of a log record. They must be safe to show: no Secret data, no tokens. */
 export type Fields = Readonly<Record<string, unknown>>;

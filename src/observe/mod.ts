@@ -23,9 +23,51 @@ export {
   MetricsRegistry,
 } from "./metrics.ts";
 export { type Cell, cellsOf, type Line, type LineOutput, LineWriter, type Tone } from "./line_writer.ts";
-export { LiveSecrets, liveSecrets, mask, type Work } from "./live_secrets.ts";
-export { errorText, type Plain, redact, redactText } from "./redact.ts";
-export { isSecretName } from "./secret_names.ts";
-export { maskShapes } from "./secret_shapes.ts";
+export {
+  errorText,
+  isSecretName,
+  LiveSecrets,
+  liveSecrets,
+  mask,
+  maskShapes,
+  type Plain,
+  redact,
+  redactText,
+  type Work,
+} from "./redaction/mod.ts";
 export { escaped, hasControls, printable } from "./safe_text.ts";
 export { runtimeMetrics } from "./runtime_metrics.ts";
+export {
+  type CacheEntry,
+  type ChangedFields,
+  changedFields,
+  type ChangeEntry,
+  defaultRecordingBytes,
+  type EnqueueEntry,
+  type Entry,
+  type EntryBase,
+  type EntryId,
+  type ErrorEntry,
+  type EventEntry,
+  type FieldChange,
+  type FieldWriter,
+  type LeaseEntry,
+  type ListEntry,
+  maskedObject,
+  type NewEntry,
+  type NewWriteEntry,
+  type NoteEntry,
+  type ObjectRef,
+  type QueueEntry,
+  type ReadEntry,
+  type ReconcileEndEntry,
+  type ReconcileStartEntry,
+  type Recorder,
+  Recording,
+  type RecordingOptions,
+  type RecordingReader,
+  type RecordingSink,
+  type ReviewEntry,
+  type WriteAnswer,
+  type WriteEntry,
+} from "./recording/mod.ts";

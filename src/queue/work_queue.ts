@@ -12,6 +12,7 @@
 import { type Clock, Latch, onAbort, systemClock, TurnClock } from "../async/mod.ts";
 import { DelayedKeys } from "./delayed_keys.ts";
 import type { QueueMetrics, RunningWork } from "./metrics.ts";
+import type { QueueObserver } from "./observer.ts";
 import { ParkedKeys } from "./parked_keys.ts";
 import {
   addCause,
@@ -39,7 +40,7 @@ export interface AddOptions<C = unknown> {
 }
 
 /** Options of a {@link WorkQueue}. */
-export interface WorkQueueOptions<K> {
+export interface WorkQueueOptions<K, C = unknown> {
   /** The queue's name in listings. */
   readonly name: string;
   /** Delays of `addRateLimited`. @default defaultRateLimiter({ clock }) */
@@ -48,6 +49,8 @@ export interface WorkQueueOptions<K> {
   readonly clock?: Clock;
   /** Notified of everything that happens, e.g. `queueMetrics(registry, { name })`. @default none */
   readonly metrics?: QueueMetrics;
+  /** Notified of keys that have to wait, e.g. for a recording. @default none */
+  readonly observer?: QueueObserver<K, C>;
   /** Sorts keys into lanes that take turns within a priority, e.g. by namespace. @default one lane, first in first out */
   readonly laneOf?: (key: K) => string;
   /** How many keys a lane gives per turn, at least 1. @default 1 for every lane */
@@ -82,6 +85,7 @@ export class WorkQueue<K, C = unknown> implements Disposable {
   readonly #clock: Clock;
   readonly #rateLimiter: RateLimiter<K>;
   readonly #metrics: QueueMetrics | undefined;
+  readonly #observer: QueueObserver<K, C> | undefined;
   readonly #laneOf: ((key: K) => string) | undefined;
   readonly #maxCauses: number;
   /** Every key that is queued or running. */
@@ -103,7 +107,7 @@ export class WorkQueue<K, C = unknown> implements Disposable {
    *
    * @throws {RangeError} when ageingTurns or maxCauses is not a number from 0 up
    */
-  constructor(options: WorkQueueOptions<K>) {
+  constructor(options: WorkQueueOptions<K, C>) {
     const { name, clock = systemClock, metrics } = options;
     const { laneOf, laneWeight = () => 1, ageingTurns = 10, maxCauses = 8 } = options;
     if (!(ageingTurns >= 0 && maxCauses >= 0)) {
@@ -116,6 +120,7 @@ export class WorkQueue<K, C = unknown> implements Disposable {
     this.#owner = { clock, finish: (entry, item) => this.#finish(entry, item) };
     this.#rateLimiter = options.rateLimiter ?? defaultRateLimiter({ clock: this.#clock });
     this.#metrics = metrics;
+    this.#observer = options.observer;
     this.#laneOf = laneOf;
     this.#maxCauses = maxCauses;
     this.#ready = new ReadyKeys({ laneOf, laneWeight }, ageingTurns);
@@ -164,10 +169,7 @@ export class WorkQueue<K, C = unknown> implements Disposable {
   addAfter(key: K, ms: number, options?: AddOptions<C>): void {
     if (this.#isShuttingDown) return;
     if (!Number.isFinite(ms)) throw new RangeError(`Cannot add "${String(key)}": the delay is ${ms} ms`);
-    const priority = checkedPriority(key, options?.priority);
-    this.#metrics?.retried();
-    if (ms <= 0) this.#add(key, priority, options?.cause);
-    else this.#delayed.add(key, { dueAt: this.#clock.monotonic() + ms, priority, cause: options?.cause });
+    this.#addLater(key, ms, options, undefined);
   }
 
   /**
@@ -177,7 +179,18 @@ export class WorkQueue<K, C = unknown> implements Disposable {
    */
   addRateLimited(key: K, options?: AddOptions<C> & { readonly minDelayMs?: number }): void {
     if (this.#isShuttingDown) return;
-    this.addAfter(key, Math.max(this.#rateLimiter.when(key), options?.minDelayMs ?? 0), options);
+    const delayMs = Math.max(this.#rateLimiter.when(key), options?.minDelayMs ?? 0);
+    this.#addLater(key, delayMs, options, this.#rateLimiter.retries(key));
+  }
+
+  #addLater(key: K, ms: number, options: AddOptions<C> | undefined, retries: number | undefined): void {
+    const priority = checkedPriority(key, options?.priority);
+    this.#metrics?.retried();
+    const cause = this.#observer === undefined
+      ? options?.cause
+      : this.#observer.delayed(key, Math.max(0, ms), options?.cause, retries);
+    if (ms <= 0) this.#add(key, priority, cause);
+    else this.#delayed.add(key, { dueAt: this.#clock.monotonic() + ms, priority, cause });
   }
 
   /** Resets the rate limiter for `key`. Use it when the key succeeded or will not be retried. */
@@ -217,6 +230,7 @@ export class WorkQueue<K, C = unknown> implements Disposable {
    */
   park(key: K, reason: string): void {
     const parked = this.#parked.park(key, reason, this.#clock.monotonic());
+    this.#observer?.parked(key, reason);
     const entry = this.#entries.get(key);
     if (entry === undefined || (entry.item !== undefined && !entry.isDirty)) return;
     parked.request(entry.priority);
@@ -239,6 +253,7 @@ export class WorkQueue<K, C = unknown> implements Disposable {
       return;
     }
     this.#metrics?.withdrawn(entry.priority);
+    this.#observer?.withdrawn(key);
     this.#withdraw(entry);
   }
 
@@ -246,6 +261,7 @@ export class WorkQueue<K, C = unknown> implements Disposable {
   unpark(key: K): boolean {
     const parked = this.#parked.unpark(key);
     if (parked === undefined) return false;
+    this.#observer?.unparked(key);
     if (parked.isPending && !this.#isShuttingDown) this.#addWithCauses(key, parked.priority, parked);
     return true;
   }

@@ -32,6 +32,7 @@ import {
   webhookCaller,
 } from "../cluster/mod.ts";
 import { Manager, type OperatorController } from "../manager/mod.ts";
+import type { Recorder } from "../observe/mod.ts";
 import { refuseUnreachableOwners } from "./owner_references.ts";
 
 /** Options of {@link World.start}. */
@@ -53,6 +54,8 @@ export interface WorldOptions {
   readonly access?: "declared" | "unchecked";
   /** Wraps the transport of the controllers, to observe or change their requests. @default unchanged */
   readonly wrap?: (transport: Transport) => Transport;
+  /** Records what the controllers see, decide and do, e.g. a `Recording`. @default nothing is recorded */
+  readonly recorder?: Recorder;
 }
 
 /** Options of {@link World.settled}. */
@@ -274,6 +277,7 @@ export class World implements AsyncDisposable {
       transportFor,
       client,
       name: "world",
+      recorder: this.#options.recorder,
       freezeCache: true,
       clock: this.clock,
       random: this.#random,

@@ -7,7 +7,7 @@ import { type QueueItem, WorkQueue, type WorkQueueOptions } from "../mod.ts";
 export const never = new AbortController().signal;
 
 /** A queue on a virtual clock. */
-export function make(options: Partial<WorkQueueOptions<string>> = {}) {
+export function make(options: Partial<WorkQueueOptions<string, string>> = {}) {
   const clock = new VirtualClock();
   return { clock, queue: new WorkQueue<string, string>({ name: "test", clock, ...options }) };
 }

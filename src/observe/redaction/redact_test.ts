@@ -1,5 +1,5 @@
-import { assert, assertEquals, assertStringIncludes, test } from "../../tests/testing.ts";
-import { errorText, printable, redact, redactText } from "./mod.ts";
+import { assert, assertEquals, assertStringIncludes, test } from "../../../tests/testing.ts";
+import { errorText, printable, redact, redactText } from "../mod.ts";
 
 const canary = "cAnArY-7f3a9b";
 const pem = `-----BEGIN EC PRIVATE KEY-----\nMHcCAQEEI${canary}\n-----END EC PRIVATE KEY-----`;

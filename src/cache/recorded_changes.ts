@@ -1,0 +1,219 @@
+/**
+ * RecordedChanges: the entries of one cache in the recording of the process (`observe/recording`): what changed and how the
+ * process learned it, full states, and whether the cache follows the server.
+ *
+ *   CacheWriter, Reflector -> RecordedChanges -> Recorder
+ *
+ * The id of the entry of a change goes to the listeners with the change (`ChangeInfo.entry`), and from there to the queue.
+ */
+import type { FieldManager, KubeObject, ObjectKey, ResourceVersion } from "../api/mod.ts";
+import { changedFields, type EntryId, errorText, type ObjectRef, type Plain, type Recorder } from "../observe/mod.ts";
+import type { ReflectorStatus } from "./status.ts";
+import type { Writer } from "./written_objects.ts";
+
+/** How a change came into the cache. */
+export interface Origin {
+  readonly via: "watch" | "list" | "response" | "read";
+  /** Who wrote it, if this process did. */
+  readonly writer?: Writer;
+  /** Who wrote the newest state, as the watch says. */
+  readonly managers?: readonly FieldManager[];
+  /** The object as the server sent it, before the transform. */
+  readonly sent?: KubeObject;
+  /** The entry of the list. */
+  readonly list?: EntryId;
+}
+
+/** Options of {@link RecordedChanges}. */
+export interface RecordedChangesOptions {
+  readonly recorder: Recorder;
+  /** The name of the cache. */
+  readonly cache: string;
+  /** The kind of its objects, without a key. */
+  readonly resource: ObjectRef;
+}
+
+/** Changes that are remembered until a response may come. */
+const maxShown = 1_024;
+/** The plural of Secrets, whose data is not recorded. */
+const secrets = "secrets";
+const none: readonly EntryId[] = Object.freeze([]);
+
+/** Records the changes of one cache. */
+export class RecordedChanges {
+  readonly #recorder: Recorder;
+  readonly #cache: string;
+  readonly #resource: ObjectRef;
+  /** The newest changes of the watch, by key: the response to a write may come after the watch has shown it. */
+  readonly #shown = new Map<ObjectKey, { readonly version: string; readonly entry: EntryId }>();
+  #isFollowing: boolean | undefined;
+
+  constructor({ recorder, cache, resource }: RecordedChangesOptions) {
+    this.#recorder = recorder;
+    this.#cache = cache;
+    this.#resource = resource;
+  }
+
+  /** Records a change that the listeners get. One of `old` and `current` may be undefined. */
+  changed(
+    key: ObjectKey,
+    old: KubeObject | undefined,
+    current: KubeObject | undefined,
+    { via, writer, managers, sent, list }: Origin,
+  ): EntryId {
+    const object = current ?? old;
+    const { uid, resourceVersion } = (sent ?? object)?.metadata ?? {};
+    const by = managers ?? newestOf(sent);
+    const cause = writer?.entry ?? list;
+    const entry = this.#recorder.record({
+      kind: "change",
+      via,
+      change: old === undefined ? "added" : current === undefined ? "deleted" : "updated",
+      causes: cause === undefined ? none : [cause],
+      object: this.#refOf(key),
+      uid,
+      resourceVersion,
+      ...(old === undefined || current === undefined ? {} : this.#difference(old, current)),
+      ...(by === undefined ? {} : { by }),
+      ...this.#stateOf(current ?? sent),
+    });
+    if (via === "watch" && resourceVersion !== undefined) this.#remember(key, resourceVersion, entry);
+    return entry;
+  }
+
+  /** Records that a change which the watch has shown before was an own write: the response has come now. */
+  confirmed(key: ObjectKey, object: KubeObject, { entry: write }: Writer): void {
+    const shown = this.#shown.get(key);
+    const { uid, resourceVersion } = object.metadata;
+    if (write === undefined || shown === undefined || shown.version !== resourceVersion) return;
+    this.#recorder.record({
+      kind: "change",
+      via: "response",
+      change: "updated",
+      isEcho: true,
+      causes: [shown.entry, write],
+      object: this.#refOf(key),
+      uid,
+      resourceVersion,
+    });
+  }
+
+  #remember(key: ObjectKey, version: string, entry: EntryId): void {
+    this.#shown.delete(key);
+    this.#shown.set(key, { version, entry });
+    if (this.#shown.size <= maxShown) return;
+    for (const oldest of this.#shown.keys()) return void this.#shown.delete(oldest);
+  }
+
+  /** Records an event of the watch that shows an own write, or a state before one. */
+  echoed(key: ObjectKey, object: KubeObject, write: Writer | undefined, managers?: readonly FieldManager[]): void {
+    const { uid, resourceVersion } = object.metadata;
+    const by = managers ?? newestOf(object);
+    this.#recorder.record({
+      kind: "change",
+      via: "watch",
+      change: "updated",
+      isEcho: true,
+      causes: write?.entry === undefined ? none : [write.entry],
+      object: this.#refOf(key),
+      uid,
+      resourceVersion,
+      ...(by === undefined ? {} : { by }),
+      ...this.#stateOf(object),
+    });
+  }
+
+  /** Records an event that shows a deletion which the cache knew. */
+  echoedDeletion(key: ObjectKey, object: KubeObject): void {
+    const { uid, resourceVersion } = object.metadata;
+    this.#recorder.record({
+      kind: "change",
+      via: "watch",
+      change: "deleted",
+      isEcho: true,
+      causes: none,
+      object: this.#refOf(key),
+      uid,
+      resourceVersion,
+      ...this.#stateOf(object),
+    });
+  }
+
+  /** Records a full state, and each of its objects if the recording keeps states. */
+  listed(version: ResourceVersion, objects: ReadonlyMap<ObjectKey, KubeObject>, isInitial: boolean): EntryId {
+    const list = this.#recorder.record({
+      kind: "list",
+      cache: this.#cache,
+      causes: none,
+      object: this.#resource,
+      resourceVersion: version,
+      objects: objects.size,
+      isInitial,
+    });
+    if (!isInitial || !this.#recorder.keepsStates) return list;
+    for (const [key, object] of objects) {
+      const { uid, resourceVersion } = object.metadata;
+      this.#recorder.record({
+        kind: "change",
+        via: "list",
+        change: "added",
+        isInitial,
+        causes: [list],
+        object: this.#refOf(key),
+        uid,
+        resourceVersion,
+        state: object as unknown as Plain,
+      });
+    }
+    return list;
+  }
+
+  /** Records that the cache follows the server, or waits, if that is news. */
+  became(status: ReflectorStatus): void {
+    if (status.kind === "watching") {
+      if (this.#isFollowing !== true) this.#recordCache({ state: "following" });
+      this.#isFollowing = true;
+    } else if (status.kind === "waiting") {
+      const { reason, error, attempts, nextAttemptAt: until } = status;
+      this.#isFollowing = false;
+      this.#recordCache({ state: "waiting", reason, error: errorText(error), attempts, until });
+    }
+  }
+
+  #recordCache(entry: {
+    readonly state: "following" | "waiting";
+    readonly reason?: string;
+    readonly error?: string;
+    readonly attempts?: number;
+    readonly until?: number;
+  }): void {
+    this.#recorder.record({ kind: "cache", cache: this.#cache, causes: none, object: this.#resource, ...entry });
+  }
+
+  #refOf(key: string): ObjectRef {
+    const { resource, kind } = this.#resource;
+    return { resource, kind, key };
+  }
+
+  #difference(old: KubeObject, current: KubeObject) {
+    const { fields, more } = changedFields(old, current, this.#resource.resource === secrets);
+    return { oldVersion: old.metadata.resourceVersion, fields, ...(more === 0 ? {} : { moreFields: more }) };
+  }
+
+  #stateOf(object: KubeObject | undefined): { readonly state?: Plain } {
+    return this.#recorder.keepsStates && object !== undefined ? { state: object as unknown as Plain } : {};
+  }
+}
+
+/** The managers that wrote last, of an object whose managedFields were kept. */
+function newestOf(object: KubeObject | undefined): readonly FieldManager[] | undefined {
+  const managed = object?.metadata.managedFields;
+  if (managed === undefined) return undefined;
+  const newest = managed.reduce((latest, { time = "" }) => time > latest ? time : latest, "");
+  return managed.filter(({ time = "" }) => time === newest).map(({ manager, operation, subresource, time }) => ({
+    manager,
+    operation,
+    ...(subresource === undefined ? {} : { subresource }),
+    time,
+  }));
+}

@@ -1,0 +1,36 @@
+/** The recording of what a process saw, decided and did. `entries.ts` has its types. */
+export type {
+  CacheEntry,
+  ChangeEntry,
+  EnqueueEntry,
+  Entry,
+  EntryBase,
+  EntryId,
+  ErrorEntry,
+  EventEntry,
+  FieldChange,
+  FieldWriter,
+  LeaseEntry,
+  ListEntry,
+  NewEntry,
+  NewWriteEntry,
+  NoteEntry,
+  ObjectRef,
+  QueueEntry,
+  ReadEntry,
+  ReconcileEndEntry,
+  ReconcileStartEntry,
+  ReviewEntry,
+  WriteAnswer,
+  WriteEntry,
+} from "./entries.ts";
+export { type ChangedFields, changedFields } from "./changed_fields.ts";
+export { maskedObject } from "./masked_object.ts";
+export {
+  defaultRecordingBytes,
+  type Recorder,
+  Recording,
+  type RecordingOptions,
+  type RecordingReader,
+  type RecordingSink,
+} from "./recorder.ts";

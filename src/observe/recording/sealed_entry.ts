@@ -1,0 +1,88 @@
+/**
+ * sealed(): an entry as readers get it. Entries are stored as the engine hands them over, because masking costs more than
+ * storing, and most entries are never read; whatever is read or leaves the process is sealed first.
+ *
+ * Guarantees: no text of a sealed entry contains a secret that redact() or maskedObject() knows. The data of Secrets and
+ * values under secret names are masked earlier, before an entry is stored.
+ */
+import { mask, type Plain, redact, redactText } from "../redaction/mod.ts";
+import type { Entry, EntryId, FieldChange, NewEntry, WriteAnswer } from "./entries.ts";
+import { maskedObject } from "./masked_object.ts";
+
+/** An entry as it is stored. */
+export type StoredEntry = NewEntry & { readonly id: EntryId; readonly at: number };
+
+/** The entry without secrets. */
+export function sealed(entry: StoredEntry): Entry {
+  switch (entry.kind) {
+    case "change": {
+      const { fields, state, ...rest } = entry;
+      return {
+        ...rest,
+        ...(fields === undefined ? {} : { fields: fields.map(sealedField) }),
+        ...(state === undefined ? {} : { state: maskedObject(state, entry.object.resource) }),
+      };
+    }
+    case "write": {
+      const { bodyText, state, ...rest } = entry;
+      const { resource } = entry.object;
+      return {
+        ...rest,
+        answer: sealedAnswer(entry.answer),
+        ...(bodyText === undefined ? {} : { body: bodyOf(bodyText, resource) }),
+        ...(state === undefined ? {} : { state: maskedObject(state, resource) }),
+      };
+    }
+    case "reconcile-end":
+    case "lease":
+    case "cache":
+    case "error":
+      return entry.error === undefined ? entry : { ...entry, error: redactText(entry.error) };
+    case "event":
+      return { ...entry, note: redactText(entry.note) };
+    case "queue":
+      return entry.reason === undefined ? entry : { ...entry, reason: redactText(entry.reason) };
+    case "review":
+      return {
+        ...entry,
+        ...(entry.message === undefined ? {} : { message: redactText(entry.message) }),
+        ...(entry.patch === undefined ? {} : { patch: maskedObject(entry.patch, entry.object.resource) }),
+      };
+    case "note":
+      return {
+        ...entry,
+        what: redactText(entry.what),
+        ...(entry.detail === undefined ? {} : { detail: redactText(entry.detail) }),
+      };
+    case "list":
+    case "enqueue":
+    case "reconcile-start":
+    case "read":
+      return entry;
+    default:
+      return entry satisfies never;
+  }
+}
+
+function sealedField({ path, from, to }: FieldChange): FieldChange {
+  return {
+    path: redactText(path),
+    ...(from === undefined ? {} : { from: redact(from) }),
+    ...(to === undefined ? {} : { to: redact(to) }),
+  };
+}
+
+function sealedAnswer(answer: WriteAnswer): WriteAnswer {
+  return answer.kind === "failed" ? { ...answer, message: redactText(answer.message) } : answer;
+}
+
+/** The body of a write as data: every body that the client sends is JSON. */
+export function bodyOf(text: string, resource: string): Plain {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return mask;
+  }
+  return maskedObject(value, resource);
+}
