@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { nodeProgram, npmModule } from "../../tasks/_runtimes.ts";
-import { run } from "../controlplane/run.ts";
+import { run, type RunResult } from "../controlplane/run.ts";
 
 /** A machine: its folder, and how its commands run. */
 export interface Machine extends Disposable {
@@ -52,7 +52,9 @@ export function machine({ programs, registry, tools = [], variables: own = {} }:
     async run(line, where = folder, code = 0) {
       const startedAt = performance.now();
       const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
-      const result = await run("/usr/bin/env", ["-i", ...variables, "/bin/sh", "-c", line], { cwd: where });
+      const attempt = () => run("/usr/bin/env", ["-i", ...variables, "/bin/sh", "-c", line], { cwd: where });
+      let result = await attempt();
+      for (let repeated = 0; repeated < 3 && isNpmTooSlow(result); repeated++) result = await attempt();
       console.log(`  ${((performance.now() - startedAt) / 1000).toFixed(1)} s  ${line}`);
       if (result.kind !== "ended" || result.code !== code) {
         throw new Error(`Cannot run ${line}: ${JSON.stringify(result)}`);
@@ -61,6 +63,11 @@ export function machine({ programs, registry, tools = [], variables: own = {} }:
     },
     [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }),
   };
+}
+
+/** npx gives up the lock of its cache when the machine is so busy that npm does not run for seconds; a user repeats it, too. */
+function isNpmTooSlow(result: RunResult): boolean {
+  return result.kind === "ended" && result.code !== 0 && result.stderr.includes("npm error code ECOMPROMISED");
 }
 
 /** The programs of a machine that has nothing but Node. */

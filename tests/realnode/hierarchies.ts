@@ -2,6 +2,10 @@
  * The cgroup hierarchies (version 1) of this machine, and the cgroups in which a node runs: one in each hierarchy, below
  * the cgroup of this process. The node sees them as the roots of its hierarchies, so nothing that it does there reaches
  * the rest of the machine. keeper.sh creates and removes them.
+ *
+ * Version 2 is not supported: where these tests were written, each controller belongs to a hierarchy of version 1, and one
+ * that does cannot be used in version 2, whatever is mounted in a namespace. `/sys/fs/cgroup/unified/cgroup.controllers` has
+ * none of those that a kubelet needs.
  */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";

@@ -206,6 +206,29 @@ test("new --from-crd - reads standard input, and names the project after the kin
   }
 });
 
+test("new --from-crd - reads what kubectl get -o yaml prints, with the fields of the server", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "pintle-from-crd-"));
+  try {
+    const live = [
+      "  uid: 6b6f1a0e-8f8e-4d44-9d4a-0f5b7d7e9c11",
+      '  resourceVersion: "41"',
+      "  generation: 3",
+      "  managedFields: [{ manager: kubectl, operation: Apply, apiVersion: apiextensions.k8s.io/v1 }]",
+    ];
+    const shown = richDefinition.replace("creationTimestamp: null", 'creationTimestamp: "2026-01-01T00:00:00Z"').split(
+      "\n",
+    )
+      .flatMap((line) => line === "metadata:" ? [line, ...live] : [line]);
+    assertEquals(shown.length, richDefinition.split("\n").length + live.length);
+    const dir = join(folder, "machine");
+    const { code, err } = await fromCrd(["--from-crd", "-", "--dir", dir, "--runtime", "node"], shown);
+    assertEquals(code, 0, err);
+    assert(!/6b6f1a0e|managedFields/.test(await readFile(join(dir, "resource.ts"), "utf8")));
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
+
 test("new --from-crd refuses flags that the definition answers, and a file that is missing", async () => {
   const clash = await fromCrd(["--from-crd", "-", "--versions", "v1,v2"], []);
   assertEquals([clash.code, clash.out], [2, ""]);

@@ -111,7 +111,7 @@ async function storedForm(object: JsonObject, source: string, line: number): Pro
   const { status: _status, ...written } = object;
   const request = new Request(
     "http://in.memory/apis/apiextensions.k8s.io/v1/customresourcedefinitions?fieldValidation=Strict",
-    { method: "POST", headers: { "content-type": "application/json" }, body: printExactJson(withoutNulls(written)) },
+    { method: "POST", headers: { "content-type": "application/json" }, body: printExactJson(asWritten(written)) },
   );
   const response = await server.fetch(request);
   const answer = parseExactJson(await response.text());
@@ -125,8 +125,14 @@ async function storedForm(object: JsonObject, source: string, line: number): Pro
   throw cannotRead(source, `line ${line}: the API server rejects it: ${errors.join("; ") || message}${more}`);
 }
 
-/** controller-gen writes `creationTimestamp: null`. */
-function withoutNulls({ metadata, ...rest }: JsonObject): JsonObject {
-  const { creationTimestamp: _time, ...others } = isObject(metadata) ? metadata : {};
-  return { ...rest, metadata: others };
+/** What `kubectl get -o yaml` shows besides what a user wrote; controller-gen writes `creationTimestamp: null`. */
+const serverFields = ["creationTimestamp", "generation", "managedFields", "resourceVersion", "selfLink", "uid"];
+const appliedAnnotation = "kubectl.kubernetes.io/last-applied-configuration";
+
+function asWritten({ metadata, ...rest }: JsonObject): JsonObject {
+  const { annotations, ...others } = isObject(metadata) ? metadata : {};
+  const kept = Object.entries(others).filter(([name]) => !serverFields.includes(name));
+  if (!isObject(annotations)) return { ...rest, metadata: Object.fromEntries(kept) };
+  const { [appliedAnnotation]: _applied, ...written } = annotations;
+  return { ...rest, metadata: { ...Object.fromEntries(kept), annotations: written } };
 }
