@@ -34,3 +34,12 @@ export {
   type RecordingReader,
   type RecordingSink,
 } from "./recorder.ts";
+export {
+  readRecording,
+  type ReadRecordingOptions,
+  RecordingError,
+  recordingFormat,
+  type RecordingHeader,
+  type RecordingLine,
+  RecordingLines,
+} from "./recording_file.ts";
