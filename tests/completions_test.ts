@@ -17,6 +17,7 @@ const freeText: ReadonlySet<string> = new Set([
   "--cert-secret",
   "--connect-timeout",
   "--health-probe-bind-address",
+  "--horizon",
   "--image",
   "--ingress-class",
   "--jobs",

@@ -97,6 +97,7 @@ export const innerFolders: Readonly<Record<string, readonly string[]>> = {
     "connection",
     "crds",
     "run",
+    "plan",
     "manifests",
     "doctor",
     "dev",

@@ -40,6 +40,12 @@ export const subcommands: readonly SubcommandEntry[] = [
     load: async () => (await import("./dev/mod.ts")).dev,
   },
   {
+    name: "plan",
+    summary: "show what run would change on a cluster now, without changing anything",
+    usageCode: exitCode.failed,
+    load: async () => (await import("./plan/mod.ts")).plan,
+  },
+  {
     name: "simulate",
     summary: "test controllers against faults in a simulated cluster, and show what they break",
     load: async () => (await import("./simulate/mod.ts")).simulateCommand,
@@ -121,12 +127,18 @@ async function runReported(session: Session, table: readonly SubcommandEntry[]):
   try {
     return await runProgram(session, table);
   } catch (error) {
-    return report(session, error);
+    const code = usageCodeOf(session, table);
+    const failure = failureOf(error);
+    return report(session, error, failure.code === exitCode.usage ? { ...failure, code } : failure);
   }
 }
 
-function report(session: Session, error: unknown): ExitCode {
-  const failure = failureOf(error);
+/** The exit code of an invalid command line. */
+function usageCodeOf({ processEnvironment: { args } }: Session, table: readonly SubcommandEntry[]): ExitCode {
+  return table.find(({ name }) => name === args[0])?.usageCode ?? exitCode.usage;
+}
+
+function report(session: Session, error: unknown, failure = failureOf(error)): ExitCode {
   session.printError(failure, error);
   return failure.code;
 }
@@ -168,7 +180,7 @@ async function runProgram(session: Session, table: readonly SubcommandEntry[]): 
   try {
     await root.parseAsync(helpAsFlag(args), { from: "user" });
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? exitCode.done : exitCode.usage;
+    if (error instanceof CommanderError) return error.exitCode === 0 ? exitCode.done : usageCodeOf(session, table);
     throw error;
   }
   return code;

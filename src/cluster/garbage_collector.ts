@@ -30,6 +30,11 @@ export interface GarbageCollectorOptions {
   readonly client: Client;
   /** The kinds to collect. @default all kinds of the server, also those that appear later */
   readonly resources?: readonly Resource[];
+  /**
+   * False for an owner outside of what the server knows: it counts as present, and its dependents stay.
+   * @default every owner is on this server
+   */
+  readonly isOwnerKnown?: (owner: OwnerReference) => boolean;
   /** @default systemClock */
   readonly clock?: Clock;
   /** @default systemRandom */
@@ -43,6 +48,7 @@ export class GarbageCollector implements Runnable {
   readonly #clock: Clock;
   readonly #discovery: Discovery;
   readonly #fixed: readonly Resource[] | undefined;
+  readonly #isOwnerKnown: (owner: OwnerReference) => boolean;
   readonly #factory: InformerFactory;
   readonly #graph = new OwnerGraph();
   readonly #queue: WorkQueue<string>;
@@ -56,6 +62,7 @@ export class GarbageCollector implements Runnable {
     this.#client = client;
     this.#clock = clock;
     this.#fixed = resources;
+    this.#isOwnerKnown = options.isOwnerKnown ?? (() => true);
     this.#discovery = new Discovery(client, { clock });
     this.#queue = new WorkQueue({ name: this.name, rateLimiter: defaultRateLimiter({ clock }), clock });
     this.#factory = new InformerFactory({
@@ -165,6 +172,7 @@ export class GarbageCollector implements Runnable {
       client: this.#client,
       graph: this.#graph,
       kindOf: (reference) => this.#kindOf(reference, signal),
+      isOwnerKnown: this.#isOwnerKnown,
       enqueue: (other) => this.#queue.add(other),
       signal,
     });
@@ -244,6 +252,7 @@ interface CollectParts {
   readonly graph: OwnerGraph;
   /** The kind that a reference names; undefined when the server has no such kind. */
   readonly kindOf: (reference: OwnerReference) => Promise<Resource<KubeObject> | undefined>;
+  readonly isOwnerKnown: (owner: OwnerReference) => boolean;
   readonly enqueue: (id: string) => void;
   readonly signal: AbortSignal;
 }
@@ -280,6 +289,7 @@ async function checkOwners(
 }
 
 async function readOwner(reference: OwnerReference, node: GraphNode, parts: CollectParts): Promise<Owner> {
+  if (!parts.isOwnerKnown(reference)) return { kind: "solid", reference };
   const resource = await parts.kindOf(reference);
   if (resource === undefined) {
     throw new Error(

@@ -26,8 +26,11 @@ export interface KubeletPace {
   readonly runMs?: number;
 }
 
-/** Runs the Pods that are bound to simulated nodes. */
-export function kubeletController(pace: KubeletPace = {}): ControllerDefinition {
+/** Runs the Pods that are bound to simulated nodes, or to any node. */
+export function kubeletController(
+  pace: KubeletPace = {},
+  { nodes = "simulated" }: { readonly nodes?: "simulated" | "all" } = {},
+): ControllerDefinition {
   return controller("kubelet", { maxConcurrentReconciles: 5 })
     .for(builtin.Pod, { when: ({ object }) => object.spec.nodeName !== undefined || isTerminating(object) })
     .watches(builtin.Node, { to: () => [] })
@@ -39,7 +42,7 @@ export function kubeletController(pace: KubeletPace = {}): ControllerDefinition 
       const node = toolbox.find(builtin.Node, pod.spec.nodeName) ?? await liveNode(pod.spec.nodeName, toolbox);
       // The node was deleted, so nothing can run the Pod.
       if (node === undefined) return await remove(pod, toolbox);
-      if (node.metadata.labels?.[simulatedLabel] === undefined) return done;
+      if (nodes === "simulated" && node.metadata.labels?.[simulatedLabel] === undefined) return done;
       return isReady(pod) ? await finish(pod, toolbox, pace.runMs ?? 0) : await start(pod, toolbox, pace.startMs ?? 0);
     });
 }

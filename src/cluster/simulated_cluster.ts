@@ -2,11 +2,12 @@
  * SimulatedCluster: nodes, workload controllers and garbage collection for an API server that has none of them. One Manager
  * runs the controllers, as it runs those of an operator.
  */
-import type { Resource } from "../api/mod.ts";
+import type { ObjectKey, OwnerReference, Resource } from "../api/mod.ts";
 import { type Clock, type Random, systemClock, systemRandom } from "../async/mod.ts";
 import type { Client } from "../client/mod.ts";
-import type { ControllerDefinition } from "../controller/mod.ts";
+import { type ControllerDefinition, done } from "../controller/mod.ts";
 import { type Life, Manager, type Runnable } from "../manager/mod.ts";
+import { assumedRollouts } from "./assumed_rollouts.ts";
 import { clusterRoleController } from "./cluster_role.ts";
 import { daemonSetController } from "./daemon_set.ts";
 import { deploymentController } from "./deployment.ts";
@@ -28,6 +29,14 @@ export interface ClusterControllersOptions {
   readonly pace?: KubeletPace;
   /** PEM text that Pods must trust. @default "" */
   readonly caCertificate?: string;
+  /** The nodes whose Pods are run. @default "simulated", the nodes that the cluster creates */
+  readonly runsPodsOn?: "simulated" | "all";
+  /**
+   * How Deployments, StatefulSets and ReplicaSets get ready. "assumed": at once, and without Pods. @default "simulated"
+   */
+  readonly rollouts?: "simulated" | "assumed";
+  /** Objects that stay as they are: no controller of the cluster reconciles them. @default none */
+  readonly isLeftAlone?: (resource: Resource, key: ObjectKey) => boolean;
 }
 
 /** Options of a {@link SimulatedCluster}. */
@@ -37,6 +46,8 @@ export interface SimulatedClusterOptions extends ClusterControllersOptions {
   readonly nodes?: number;
   /** The kinds that are garbage collected. @default all kinds of the server */
   readonly collected?: readonly Resource[];
+  /** See the garbage collector: false for owners that count as present. @default every owner is on the server */
+  readonly isOwnerKnown?: (owner: OwnerReference) => boolean;
   /** @default systemClock */
   readonly clock?: Clock;
   /** @default systemRandom */
@@ -62,26 +73,27 @@ export class SimulatedCluster implements Runnable {
   }
 
   async run({ stop }: Life): Promise<void> {
-    const { client, nodes, collected, clock = systemClock, random = systemRandom } = this.#options;
+    const { client, nodes, collected, isOwnerKnown, clock = systemClock, random = systemRandom } = this.#options;
     await createNodes(client, { count: nodes, now: clock.now() }, stop);
     this.#onNodesCreated();
-    await this.#manager.addRunnable(new GarbageCollector({ client, resources: collected, clock, random }));
+    await this.#manager.addRunnable(
+      new GarbageCollector({ client, resources: collected, isOwnerKnown, clock, random }),
+    );
     await this.#manager.run(stop);
   }
 }
 
 /** The controllers of a simulated cluster. Each Manager needs its own: some of them have state. */
 export function clusterControllers(options: ClusterControllersOptions = {}): readonly ControllerDefinition[] {
+  const rollouts = [deploymentController, replicaSetController, statefulSetController];
   const definitions = [
     namespaceController(),
     serviceAccountController(options.caCertificate ?? ""),
-    deploymentController,
-    replicaSetController,
-    statefulSetController,
+    ...(options.rollouts === "assumed" ? assumedRollouts : rollouts),
     daemonSetController(),
     jobController,
     schedulerController(),
-    kubeletController(options.pace),
+    kubeletController(options.pace, { nodes: options.runsPodsOn }),
     endpointSliceController,
     clusterRoleController,
     disruptionController(),
@@ -90,7 +102,23 @@ export function clusterControllers(options: ClusterControllersOptions = {}): rea
     resourceQuotaController(),
   ];
   // As in Kubernetes, they react to their own writes: the kubelet first reports that a Pod is ready, then that it completed.
-  return definitions.map((definition) => ({ ...definition, options: { ...definition.options, ownWrites: "deliver" } }));
+  return definitions.map((definition) => ({
+    ...leavingAlone(definition, options.isLeftAlone),
+    options: { ...definition.options, ownWrites: "deliver" },
+  }));
+}
+
+function leavingAlone(
+  definition: ControllerDefinition,
+  isLeftAlone: ClusterControllersOptions["isLeftAlone"],
+): ControllerDefinition {
+  if (isLeftAlone === undefined) return definition;
+  const { primary, reconciler } = definition;
+  return {
+    ...definition,
+    reconciler: (request, toolbox) =>
+      isLeftAlone(primary, request.key) ? Promise.resolve(done) : reconciler(request, toolbox),
+  };
 }
 
 /** The names of the loggers that a simulated cluster uses. */

@@ -70,6 +70,7 @@ export {
   processFacts,
   processSpace,
   programArguments,
+  refuseOutgoingCalls,
   runAttached,
   type RunAttachedOptions,
   runtimeName,

@@ -29,6 +29,8 @@ export interface StorageOptions {
   readonly maxBytes?: number;
   /** Characters of JSON in one object. @default 1572864 (1.5 MiB, the limit of a request to etcd) */
   readonly maxObjectBytes?: number;
+  /** Called with each change in the same step as the write, before anything reads it. @default not called */
+  readonly onChange?: (change: StorageChange) => void;
 }
 
 /** A change and its collection. */
@@ -157,6 +159,22 @@ export class ObjectStorage implements ObjectReader {
   }
 
   /**
+   * Stores an object of another server as it is there, with its resourceVersion if that is newer than all before. Restore
+   * objects in the order of their versions, then `compact`: watches cannot start before the last one.
+   *
+   * @returns undefined when an object of this name exists
+   */
+  restore(collection: string, namespace: string, name: string, object: JsonObject): StoredObject | undefined {
+    const metadata = read(object, "metadata");
+    const version = Number(isJsonObject(metadata) ? metadata["resourceVersion"] : undefined);
+    const revision = this.#revision;
+    if (Number.isSafeInteger(version) && version > revision) this.#revision = version - 1;
+    const stored = this.create(collection, namespace, name, object);
+    if (stored === undefined) this.#revision = revision;
+    return stored;
+  }
+
+  /**
    * Replaces a state by an object with its new resourceVersion. The caller must not change the object afterwards.
    *
    * @returns undefined when `previous` is not the live state any more
@@ -278,6 +296,7 @@ export class ObjectStorage implements ObjectReader {
     const { kind, current, previous } = change;
     this.#bytes += (kind === "deleted" ? 0 : current.json.length) - (previous?.json.length ?? 0);
     this.#historyBytes += sizeOf(change);
+    this.#options.onChange?.({ collection: store.name, change });
     store.apply(change);
     while (this.#order.length - this.#oldest > this.#maxHistoryChanges || this.#historyBytes > this.#maxHistoryBytes) {
       if (!this.#dropOldest()) break;

@@ -32,8 +32,10 @@ export const exitCode: {
   readonly done: 0;
   /** Rejected, timed out, not everything reconciled, or ended by a second signal. */
   readonly failed: 1;
-  /** The command line is invalid. */
+  /** The command line is invalid; that of `plan` is 1. */
   readonly usage: 2;
+  /** Of `plan`: the controllers would change something. */
+  readonly changes: 2;
   /** The kubeconfig is missing or invalid, or the context is unknown. */
   readonly kubeconfig: 3;
   /** The credentials are rejected, or a permission is missing. */
@@ -52,6 +54,7 @@ export const exitCode: {
   done: 0,
   failed: 1,
   usage: 2,
+  changes: 2,
   kubeconfig: 3,
   permission: 4,
   unreachable: 5,
@@ -68,7 +71,7 @@ export type ExitCode = (typeof exitCode)[keyof typeof exitCode];
 export const exitCodeList: readonly { readonly code: ExitCode; readonly meaning: string }[] = [
   { code: exitCode.done, meaning: "success, or ended by a signal after running reconciles finished" },
   { code: exitCode.failed, meaning: "rejected, timed out, not everything reconciled, or ended by a second signal" },
-  { code: exitCode.usage, meaning: "the command line is invalid" },
+  { code: exitCode.usage, meaning: "the command line is invalid; of plan: there are changes" },
   { code: exitCode.kubeconfig, meaning: "the kubeconfig is missing or invalid, or the context is unknown" },
   { code: exitCode.permission, meaning: "the credentials are rejected, or a permission is missing (401, 403)" },
   { code: exitCode.unreachable, meaning: "the API server cannot be reached, or its certificate is not trusted" },

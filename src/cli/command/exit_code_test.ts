@@ -54,6 +54,6 @@ test("[84] the message of an unknown error follows the grammar, too", () => {
 
 test("every exit code is explained, once, in order", () => {
   const codes = exitCodeList.map(({ code }) => code);
-  assertEquals(codes, Object.values(exitCode));
+  assertEquals(codes, [...new Set(Object.values(exitCode))]); // `plan` has another meaning of 2
   assert(exitCodeList.every(({ meaning }) => meaning.length > 0));
 });

@@ -3,7 +3,7 @@
  * inside the command's file and erased outside of it, so that all commands fit into one table.
  */
 import type { AddHelpTextContext, CommandUnknownOpts } from "@commander-js/extra-typings";
-import type { z } from "zod";
+import { z } from "zod";
 import type { FlagReader } from "../../manager/mod.ts";
 import { addFlags, environmentName, type Flag, type FlagSchema, flagsOf, readFlags, typedFlags } from "../flags/mod.ts";
 import type { ExitCode } from "./exit_code.ts";
@@ -15,6 +15,8 @@ import { type LogFlags, logFlags, type Session } from "./session.ts";
 export interface SubcommandEntry {
   readonly name: string;
   readonly summary: string;
+  /** The exit code of an invalid command line, where 2 means something else. @default 2 */
+  readonly usageCode?: ExitCode;
   load(): Promise<Subcommand>;
 }
 
@@ -30,6 +32,8 @@ interface SubcommandParts<Schema extends FlagSchema> {
   readonly flags: Schema;
   /** Further flags, which depend on the operator. @default none */
   readonly extraFlags?: (operator: Operator) => readonly FlagGroup[];
+  /** True when a further flag with a name of the command's own is left out, and has its default. @default false: a TypeError */
+  readonly hidesExtraFlags?: boolean;
   /** Loggers that only log warnings and errors, unless -v is given. @default none */
   readonly quietLoggers?: readonly string[];
   /** Loggers that log nothing, unless -v is given. @default none */
@@ -85,8 +89,11 @@ export interface Subcommand {
 /** Defines a command. */
 export function subcommand<Schema extends FlagSchema>(parts: SubcommandParts<Schema>): Subcommand {
   const { description, positionals, examples, flags, extraFlags = () => [] } = parts;
-  const allFlags = (operator: Operator) =>
-    [flags, logFlags, ...extraFlags(operator).map((group) => group.flags)].flatMap(flagsOf);
+  const own = [flags, logFlags].flatMap(flagsOf);
+  const groupsOf = (operator: Operator) =>
+    extraFlags(operator).map((group) => parts.hidesExtraFlags === true ? withoutHidden(group, own) : group);
+  const allFlags = (operator: Operator) => [...own, ...groupsOf(operator).flatMap((group) => flagsOf(group.flags))];
+  const hidden = parts.hidesExtraFlags === true ? new Set(own.map(({ key }) => key)) : undefined;
   return {
     positionals,
     flags: allFlags,
@@ -95,7 +102,7 @@ export function subcommand<Schema extends FlagSchema>(parts: SubcommandParts<Sch
       if (positionals !== undefined) command.argument(positionals.syntax, positionals.about);
       addFlags(command, flags);
       addFlags(command, logFlags);
-      for (const group of extraFlags(operator)) addFlags(command, group.flags, group.heading);
+      for (const group of groupsOf(operator)) addFlags(command, group.flags, group.heading);
       command.addHelpText("after", (context) => environmentText(context, allFlags(operator), operator.name));
       command.addHelpText("after", (context) => examplesText(context, examples, operator));
     },
@@ -106,11 +113,24 @@ export function subcommand<Schema extends FlagSchema>(parts: SubcommandParts<Sch
       const { quietLoggers: quiet, isService } = parts;
       session.startLogging(logging, { quiet, silent: parts.silentLoggers?.(session.operator), isService });
       const extraFlags: ExtraFlags = {
-        read: (schema) => readFlags(command, schema, sources),
-        typed: (schema) => typedFlags(command, schema),
+        read: (schema) => readFlags(command, schema, { ...sources, hidden }),
+        typed: (schema) => typedFlags(command, schema, hidden),
       };
       return await parts.run({ positionals: command.args, flags: values, extraFlags, session });
     },
+  };
+}
+
+/** The group without the flags whose long or short name is one of the command's own. */
+function withoutHidden({ heading, flags }: FlagGroup, own: readonly Flag[]): FlagGroup {
+  const namesOf = (flag: Flag) => flag.flags.match(/(?<=^|[\s,])--?[a-z-]+/gi) ?? [];
+  const taken = new Set(own.flatMap(namesOf));
+  const hidden = new Set(
+    flagsOf(flags).filter((flag) => namesOf(flag).some((name) => taken.has(name))).map((one) => one.key),
+  );
+  return {
+    heading,
+    flags: z.object(Object.fromEntries(Object.entries(flags.shape).filter(([key]) => !hidden.has(key)))),
   };
 }
 

@@ -27,6 +27,8 @@ export class UsageError extends Error {
 export interface FlagSources {
   readonly operatorName: string;
   readonly environment: Environment;
+  /** Keys that mean other flags on this command line: their values come from the environment, or are the defaults. @default none */
+  readonly hidden?: ReadonlySet<string>;
 }
 
 /** Adds the flags of `schema`. @param heading The heading in help for flags that have no group */
@@ -46,7 +48,7 @@ export function readFlags<Schema extends FlagSchema>(
   schema: Schema,
   sources: FlagSources,
 ): z.output<Schema> {
-  const typed = new Map(Object.entries(command.opts()));
+  const typed = typedOptions(command, sources.hidden);
   const flags = flagsOf(schema);
   const raw = flags.map((flag) => [flag.key, typedValue(flag, typed) ?? environmentValue(flag, sources)]);
   const parsed = boundedParse(schema, Object.fromEntries(raw.filter(([, value]) => value !== undefined)));
@@ -66,9 +68,17 @@ export function readFlags<Schema extends FlagSchema>(
 }
 
 /** Returns the long names of the flags of `schema` that are on the command line. */
-export function typedFlags(command: CommandUnknownOpts, schema: FlagSchema): readonly string[] {
-  const typed = new Map(Object.entries(command.opts()));
+export function typedFlags(
+  command: CommandUnknownOpts,
+  schema: FlagSchema,
+  hidden?: FlagSources["hidden"],
+): readonly string[] {
+  const typed = typedOptions(command, hidden);
   return flagsOf(schema).filter((flag) => typedValue(flag, typed) !== undefined).map((flag) => flag.longName);
+}
+
+function typedOptions(command: CommandUnknownOpts, hidden?: FlagSources["hidden"]): ReadonlyMap<string, unknown> {
+  return new Map(Object.entries(command.opts()).filter(([key]) => hidden?.has(key) !== true));
 }
 
 function createOption(flag: Flag, flags: string, description: string): Option {

@@ -20,6 +20,8 @@ interface Configuration {
   readonly metrics: RunSetup["metrics"];
   readonly print: RunSetup["print"];
   readonly logFormat: RunSetup["logFormat"];
+  /** @default the files of this machine */
+  readonly files?: RunSetup["files"];
 }
 
 /** The flags about namespaces, of `run` and of `dev`. */
@@ -64,11 +66,11 @@ export async function configureControllers(configuration: Configuration): Promis
   return withConversions(configured, operator.controllers);
 }
 
-const files: RunSetup["files"] = { findText, writeText: (path, text) => writeFile(path, text) };
+const machineFiles: RunSetup["files"] = { findText, writeText: (path, text) => writeFile(path, text) };
 
 async function configureController(
   controller: OperatorController,
-  { flags, namespaces, allNamespaces, metrics, print, logFormat }: Configuration,
+  { flags, namespaces, allNamespaces, metrics, print, logFormat, files = machineFiles }: Configuration,
 ): Promise<OperatorController> {
   const isGiven = allNamespaces || namespaces.length > 0;
   const { options, ownFlags } = controller;

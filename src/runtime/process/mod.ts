@@ -24,6 +24,7 @@ export {
   runtimeVersion,
   type SignalName,
 } from "./process.ts";
+export { refuseOutgoingCalls } from "./outgoing_calls.ts";
 export {
   type LineReader,
   standardError,

@@ -1,0 +1,2 @@
+/** The command `plan`. */
+export { plan } from "./plan.ts";
