@@ -130,7 +130,7 @@ function withoutHidden({ heading, flags }: FlagGroup, own: readonly Flag[]): Fla
   );
   return {
     heading,
-    flags: z.object(Object.fromEntries(Object.entries(flags.shape).filter(([key]) => !hidden.has(key)))),
+    flags: z.object(Object.fromEntries(Object.entries(flags._zod.def.shape).filter(([key]) => !hidden.has(key)))),
   };
 }
 
