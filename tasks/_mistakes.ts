@@ -159,26 +159,38 @@ export interface Reported {
   readonly diagnostics: readonly { readonly line: number; readonly text: string }[];
 }
 
+/** A message of the compiler. */
+export interface Diagnostic {
+  readonly file: string;
+  readonly line: number;
+  readonly text: string;
+}
+
 /** Compiles all mistakes with the pinned compiler. @throws Error when a module without a mistake has a diagnostic */
 export function reportedMistakes(): readonly Reported[] {
+  const sources = mistakes.map(({ source }, index) => [`m${index}.ts`, source]);
+  const diagnostics = diagnosticsOf({ "site.ts": siteSource, ...Object.fromEntries(sources) });
+  const others = diagnostics.filter(({ file }) => !/^m\d+\.ts$/.test(file));
+  if (others.length > 0) throw new Error(`Cannot compile what has no mistake: ${JSON.stringify(others)}`);
+  return mistakes.map((mistake, index) => {
+    const line = mistake.source.split("\n").findIndex((text) => text.endsWith("// wrong")) + 1;
+    return { mistake, line, diagnostics: diagnostics.filter(({ file }) => file === `m${index}.ts`) };
+  });
+}
+
+/** Compiles modules that import the package as users do, all in one run. @param sources The text of each file, by name */
+export function diagnosticsOf(sources: Readonly<Record<string, string>>): readonly Diagnostic[] {
   const folder = mkdtempSync(join(root, "node_modules", ".mistakes-"));
   try {
-    writeFileSync(join(folder, "site.ts"), siteSource);
-    mistakes.forEach(({ source }, index) => writeFileSync(join(folder, `m${index}.ts`), source));
-    const diagnostics = diagnosticsIn(folder);
-    const others = diagnostics.filter(({ file }) => !/^m\d+\.ts$/.test(file));
-    if (others.length > 0) throw new Error(`Cannot compile what has no mistake: ${JSON.stringify(others)}`);
-    return mistakes.map((mistake, index) => {
-      const line = mistake.source.split("\n").findIndex((text) => text.endsWith("// wrong")) + 1;
-      return { mistake, line, diagnostics: diagnostics.filter(({ file }) => file === `m${index}.ts`) };
-    });
+    for (const [name, text] of Object.entries(sources)) writeFileSync(join(folder, name), text);
+    return diagnosticsIn(folder);
   } finally {
     rmSync(folder, { recursive: true });
   }
 }
 
-/** Runs the compiler over the modules of a folder. */
-function diagnosticsIn(folder: string): readonly { file: string; line: number; text: string }[] {
+/** Runs the compiler over the modules of a folder. @throws Error when it does not get to its end */
+function diagnosticsIn(folder: string): readonly Diagnostic[] {
   const types = join(folder, "deno.d.ts");
   writeFileSync(types, execFileSync(process.execPath, ["types"], { maxBuffer: 64 * 1024 * 1024 }));
   const paths = Object.entries(config.exports).map(([name, file]) => [join(config.name, name), [join(root, file)]]);
@@ -199,11 +211,13 @@ function diagnosticsIn(folder: string): readonly { file: string; line: number; t
   writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, include: ["*.ts"] }));
   const compiler = join(root, "node_modules", "typescript", "bin", "tsc");
   const args = ["run", "-A", compiler, "-p", folder, "--pretty", "false"];
-  const { stdout } = spawnSync(process.execPath, args, { cwd: folder, encoding: "utf8" });
-  return stdout.split(/^(?=\S+\(\d+,\d+\): )/m).flatMap((block) => {
+  const { stdout, stderr, status } = spawnSync(process.execPath, args, { cwd: folder, encoding: "utf8" });
+  const diagnostics = stdout.split(/^(?=\S+\(\d+,\d+\): )/m).flatMap((block) => {
     const [, file = "", line = "", text = ""] = /^(\S+?)\((\d+),\d+\): (.*)$/s.exec(block.trim()) ?? [];
     return file === "" ? [] : [{ file, line: Number(line), text }];
   });
+  if (status === 0 || diagnostics.length > 0) return diagnostics;
+  throw new Error(`Cannot compile: the compiler ended with ${status}: ${stdout}${stderr}`);
 }
 
 /** The golden file: the wrong line of each mistake, and below it what the compiler says first. */
