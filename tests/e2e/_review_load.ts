@@ -62,6 +62,7 @@ export class ReviewLoad {
   /** Ends the load and waits for the last responses. @returns the reviews sent per second */
   async stopped(): Promise<number> {
     clearInterval(this.#timer);
+    this.#sendDue(); // the machine may have had no time for the timer lately
     const seconds = (performance.now() - this.#startedAt) / 1000;
     await Promise.all(this.#running);
     this.#kept.destroy();

@@ -20,6 +20,7 @@ import {
   rightsOf,
   rightsTaken,
   runAs,
+  shortLease,
   without,
 } from "./_rbac.ts";
 import { seen, workloads } from "./_rbac_workloads.ts";
@@ -98,7 +99,8 @@ async function deprive(controlPlane: ControlPlane, right: Right, namespace: stri
   const objects = (await manifestsFor(["foo", "--namespaced", "-n", namespace, "--create-namespace"])).filter(isAccess);
   await using proxy = await ApiProxy.start(controlPlane);
   const kubeconfig = await grant(controlPlane, without(objects, right), proxy.kubeconfig);
-  await using binary = runAs(kubeconfig, ["foo"], objects, "-n", namespace);
+  const losesLease = right.startsWith("update ") && right.includes("leases");
+  await using binary = runAs(kubeconfig, ["foo"], objects, ...(losesLease ? shortLease : []), "-n", namespace);
   const site = new TestNamespace(controlPlane, namespace);
   const race = right.startsWith("get deployments") ? onceRefused(proxy) : undefined;
   await site.applyFoo({ name: "a", deploymentName: "web", replicas: 1 });

@@ -39,7 +39,8 @@ controlPlaneTest("run --once with --leader-elect waits for the Lease and release
   const namespace = await prepared(controlPlane);
   await namespace.applyFoo({ name: "a", deploymentName: "a", replicas: 0 });
   const { kubeconfig } = controlPlane;
-  const times = ["--leader-election-lease-duration", "3s", "--leader-election-renew-deadline", "2s"];
+  // Nobody waits for the end of a Lease here, so it is long enough for a busy machine.
+  const times = ["--leader-election-lease-duration", "120s", "--leader-election-renew-deadline", "90s"];
   const lease = ["--leader-election-id", "once", "--leader-election-namespace", namespace.name];
   const election = ["--leader-elect", ...lease, ...times, "--leader-election-retry-period", "400ms"];
   await using leader = new Binary(["run", "foo", "-n", namespace.name, ...election], { kubeconfig });
