@@ -5,7 +5,7 @@
  * The stages are what can be observed from outside: the process exists, a file exists, a line was printed, the server was
  * asked. A signal before the program listens ends it as the system does, with 128 and its number.
  */
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
@@ -17,6 +17,10 @@ import { noTerminal, onTerminal } from "./_terminal.ts";
 
 const numbers = { SIGHUP: 1, SIGINT: 2, SIGQUIT: 3, SIGKILL: 9, SIGTERM: 15 } as const;
 type Signal = keyof typeof numbers;
+
+/** A gate in the background of a shell ignores some signals, and so would a program until it listens to them. */
+const withDefaults = ["env", "--default-signal=HUP,INT,QUIT,TERM"];
+const defaults = spawnSync("env", [...withDefaults.slice(1), "true"]).status === 0 ? withDefaults : [];
 
 class Folder implements Disposable {
   readonly path = mkdtempSync("/tmp/pintle-signals-");
@@ -41,7 +45,7 @@ class Subject implements AsyncDisposable {
       program?: readonly string[];
     },
   ) {
-    const [first = "", ...words] = [...prefix, ...program, ...args];
+    const [first = "", ...words] = [...defaults, ...prefix, ...program, ...args];
     this.#child = spawn(first, words, {
       env: {
         PATH: process.env["PATH"] ?? "",
@@ -77,8 +81,11 @@ class Subject implements AsyncDisposable {
     if (this.#child.pid !== undefined && this.#code === undefined) process.kill(this.#child.pid, name);
   }
 
-  ended(): Promise<number> {
-    return this.#ended;
+  async ended(): Promise<number> {
+    return await until("see it end", () => {
+      const state = `it had printed:\n${this.output}`;
+      return this.#code === undefined ? { kind: "pending", state } : { kind: "found", value: this.#code };
+    }, { everyMs: 10 });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
