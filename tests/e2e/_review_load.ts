@@ -30,7 +30,7 @@ export interface ReviewResponse {
 const stepMs = 5;
 
 /** Sends from its construction until `stopped`. */
-export class ReviewLoad {
+export class ReviewLoad implements AsyncDisposable {
   readonly #options: ReviewLoadOptions;
   readonly #kept: Agent;
   readonly #fresh: Agent;
@@ -40,6 +40,7 @@ export class ReviewLoad {
   readonly #failures: string[] = [];
   readonly #certificates = new Map<string, number>();
   #sent = 0;
+  #perSecond: number | undefined;
 
   constructor(options: ReviewLoadOptions) {
     const { ca } = options;
@@ -61,13 +62,18 @@ export class ReviewLoad {
 
   /** Ends the load and waits for the last responses. @returns the reviews sent per second */
   async stopped(): Promise<number> {
+    if (this.#perSecond !== undefined) return this.#perSecond;
     clearInterval(this.#timer);
     this.#sendDue(); // the machine may have had no time for the timer lately
     const seconds = (performance.now() - this.#startedAt) / 1000;
     await Promise.all(this.#running);
     this.#kept.destroy();
     this.#fresh.destroy();
-    return this.#sent / seconds;
+    return this.#perSecond = this.#sent / seconds;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stopped();
   }
 
   #sendDue(): void {
