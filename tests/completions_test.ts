@@ -29,6 +29,7 @@ const freeText: ReadonlySet<string> = new Set([
   "--monitoring-label",
   "--name",
   "--nodes",
+  "--otlp-endpoint",
   "--plan",
   "--points",
   "--port",

@@ -96,6 +96,7 @@ export const innerFolders: Readonly<Record<string, readonly string[]>> = {
     "command",
     "connection",
     "crds",
+    "tracing",
     "run",
     "plan",
     "manifests",
@@ -152,6 +153,9 @@ const outputNames: ReadonlySet<string> = new Set(["stdout", "stderr", "output", 
 
 const root = dirname(import.meta.dirname ?? ".");
 
+/** The folder that reads recordings as OpenTelemetry spans. */
+const tracing = "src/cli/tracing/";
+
 /** The path relative to the repository: `src/cache/store.ts` is in the layer cache. */
 function pathOf(filename: string): string {
   return relative(root, filename);
@@ -169,6 +173,9 @@ function layerOf(path: string): string {
  */
 export function importRefusal(path: string, specifier: string): string | undefined {
   if (/^(npm|jsr|https?):/.test(specifier)) return `Cannot import ${specifier}: versions stand in deno.json alone`;
+  if (specifier.startsWith("@opentelemetry/") && !path.startsWith(tracing)) {
+    return `Cannot import ${specifier}: only ${tracing} knows OpenTelemetry, and loads it when traces are sent`;
+  }
   if (!specifier.startsWith(".")) {
     if (!runtimeModules.has(specifier) || layerOf(path) === "runtime") return undefined;
     return `Cannot import ${specifier}: only src/runtime knows the runtime`;

@@ -122,6 +122,12 @@ const violations: readonly (readonly [path: string, source: string, rule: string
   ["src/controllers/foo/a.ts", 'import { bar } from "../bar/mod.ts";', "imports", "do not know each other"],
   ["src/cache/sub/a.ts", 'import { x } from "../_x.ts";', "imports", "private to its folder"],
   ["src/cache/a.ts", 'import { x } from "../helpers/mod.ts";', "imports", "helpers is not a layer"],
+  [
+    "src/manager/a.ts",
+    'import { trace } from "@opentelemetry/api";',
+    "imports",
+    "only src/cli/tracing/ knows OpenTelemetry",
+  ],
   ["src/cache/a.ts", 'import { z } from "npm:zod@4.6.7";', "imports", "versions stand in deno.json alone"],
   ["src/cache/a.ts", 'import { test } from "../../tests/testing.ts";', "imports", "it is not in src"],
   ["src/cache/a_test.ts", 'import { x } from "../../tests/layers.ts";', "imports", "it is not in src"],

@@ -60,7 +60,7 @@ const defaultBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
  */
 export class MetricsRegistry {
   /** The Content-Type of the text that {@link render} returns by default. */
-  readonly contentType = contentTypes.prometheus;
+  readonly contentType: string = contentTypes.prometheus;
   readonly #counters = new Map<string, Family<CounterCell>>();
   readonly #gauges = new Map<string, Family<GaugeCell>>();
   readonly #histograms = new Map<string, Family<HistogramCell>>();

@@ -15,6 +15,7 @@ import {
   logger,
   MetricsRegistry,
   printable,
+  type Recorder,
   redactText,
 } from "../observe/mod.ts";
 import type { ConnectionInfo } from "../runtime/mod.ts";
@@ -28,6 +29,7 @@ import { conversionPath, type ConversionWebhook, handleConversionReview } from "
 import type { AdmissionDecision, AdmissionWebhook, Denied } from "./webhook.ts";
 import { type ApiStatus, printExactJson } from "../api/mod.ts";
 import { fieldOf } from "./_decode.ts";
+import { recordReview } from "./recorded_review.ts";
 import { LargeTexts, type LargeTextTurn, minLargeBytes } from "./large_texts.ts";
 import { toBase64 } from "../runtime/mod.ts";
 
@@ -42,6 +44,8 @@ export interface WebhookHandlerOptions {
   readonly clientName?: string;
   /** The registry for the metrics, which have controller-runtime's names. @default none */
   readonly metrics?: MetricsRegistry;
+  /** Records each review with its answer. @default nothing is recorded */
+  readonly recorder?: Recorder;
   /** The source of time. @default systemClock */
   readonly clock?: Clock;
   /** Gets failed requests. @default logger("webhook") */
@@ -103,6 +107,7 @@ class Handler {
   readonly #log: Logger;
   readonly #maxConcurrent: number;
   readonly #clientName: string | undefined;
+  readonly #recorder: Recorder | undefined;
   readonly #largeTexts = new LargeTexts();
   #running = 0;
 
@@ -122,6 +127,7 @@ class Handler {
     this.#log = log;
     this.#maxConcurrent = maxConcurrent;
     this.#clientName = clientName;
+    this.#recorder = options.recorder;
   }
 
   /** The response to a request that is refused whatever its body is. */
@@ -158,6 +164,7 @@ class Handler {
   }
 
   async #admit(webhook: AdmissionWebhook, request: Request, url: URL): Promise<Response> {
+    const startedAt = this.#clock.monotonic();
     using child = scope(request.signal, { timeoutMs: handlerTimeoutMs(webhook, url), clock: this.#clock });
     const read = await this.#read(request, child.signal, decodeAdmissionReview);
     if (read.kind === "refused") return admission("v1", "", deniedResponse(read.code, read.message));
@@ -167,8 +174,14 @@ class Handler {
       this.#log.warn("rejecting a malformed AdmissionReview", { path: webhook.path, reason: review.message });
       return admission("v1", "", deniedResponse(400, review.message));
     }
-    const { uid } = review.request;
-    return admission(review.version, uid, await this.#respond(webhook, review.request, child.signal));
+    const { request: asked } = review;
+    const response = await this.#respond(webhook, asked, child.signal);
+    if (this.#recorder !== undefined) {
+      const durationMs = this.#clock.monotonic() - startedAt;
+      const traceparent = request.headers.get("traceparent");
+      recordReview(this.#recorder, { webhook, request: asked, response, traceparent, durationMs });
+    }
+    return admission(review.version, asked.uid, response);
   }
 
   async #respond(

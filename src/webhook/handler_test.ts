@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertStringIncludes, assertThrows, test } from "../../tests/testing.ts";
 import { drain, VirtualClock } from "../async/mod.ts";
-import { MetricsRegistry } from "../observe/mod.ts";
+import { MetricsRegistry, type NewEntry } from "../observe/mod.ts";
 import { Pool, pool, review, webhookRequest } from "./testing/reviews.ts";
 import { type WebhookHandler, webhookHandler } from "./handler.ts";
 import { allow, defaulting, deny, validating } from "./webhook.ts";
@@ -306,4 +306,24 @@ test("[66] large bodies that end early or are refused do not keep the turn of ot
   void handler(new Request(url, { method: "POST", headers, body: large })).then((response) => status = response.status);
   await drain(20);
   assertEquals(status, 200);
+});
+
+test("[125] a review is recorded with its answer, the trace of the caller, and no content of the object", async () => {
+  const entries: NewEntry[] = [];
+  const recorder = { keepsStates: false, record: (entry: NewEntry) => entries.push(entry) };
+  const clock = new VirtualClock();
+  const handler = webhookHandler([strict], { recorder, clock });
+  const changed = { operation: "UPDATE", object: pool({ handler: "b" }), oldObject: pool({ handler: "a" }) };
+  const request = webhookRequest(validate, review(changed));
+  const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+  request.headers.set("traceparent", traceparent);
+  await reviewResult(handler, request);
+  const [entry] = entries;
+  assert(entry?.kind === "review" && entries.length === 1);
+  const { webhook, path, operation, isAllowed, message, durationMs } = entry;
+  assertEquals([webhook, path, operation, isAllowed, entry.traceparent, durationMs], [
+    ...["validating", validate, "UPDATE", false, traceparent, 0],
+  ]);
+  assertEquals([message, entry.object.resource], ["the handler cannot change", "pools.nodes.example.dev"]);
+  assert(!JSON.stringify(entry).includes("spec"));
 });

@@ -6,7 +6,7 @@
  * All limits of `serve()` apply.
  */
 import { aborted, type Clock, scope, systemClock } from "../async/mod.ts";
-import { type Logger, logger, type MetricsRegistry } from "../observe/mod.ts";
+import { type Logger, logger, type MetricsRegistry, type Recorder } from "../observe/mod.ts";
 import { type CertificatePair, serve, type ServeLimits, type Server } from "../runtime/mod.ts";
 import type { CertificateSource } from "./certificates.ts";
 import { servedWebhooks, type Webhook } from "./handler.ts";
@@ -31,6 +31,8 @@ export interface WebhookServerOptions {
   readonly limits?: Partial<ServeLimits>;
   /** @default none */
   readonly metrics?: MetricsRegistry;
+  /** Records each review with its answer. @default nothing is recorded */
+  readonly recorder?: Recorder;
   /** @default systemClock */
   readonly clock?: Clock;
   /** @default logger("webhook") */
@@ -122,9 +124,10 @@ export class WebhookServer {
   }
 
   async #listen(pair: CertificatePair): Promise<void> {
-    const { webhooks, hostname = "0.0.0.0", port = 9443, limits, clientCa, clientName, metrics } = this.#options;
+    const { webhooks, hostname = "0.0.0.0", port = 9443, limits, clientCa, clientName, metrics, recorder } =
+      this.#options;
     const log = this.#log;
-    const { handler, readsBody } = servedWebhooks(webhooks, { clientName, metrics, clock: this.#clock, log });
+    const { handler, readsBody } = servedWebhooks(webhooks, { clientName, metrics, recorder, clock: this.#clock, log });
     this.#server = await serve({
       hostname,
       port,

@@ -1,6 +1,6 @@
 /**
- * promtool, which reads rules and queries as Prometheus does. It is built once into the user's cache, from the go.mod beside this
- * file, without the service discovery of clouds, which it has no use for here.
+ * promtool, which reads rules and queries as Prometheus does, and a reader of OpenMetrics that uses Prometheus' own parser. They are
+ * built once into the user's cache, from the go.mod in promtool/, without the service discovery of clouds, which has no use here.
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,20 +8,22 @@ import { join } from "node:path";
 import { buildGoPrograms } from "../controlplane/go_build.ts";
 import { run } from "../controlplane/run.ts";
 
-/** The program as an absolute path, or why it is unavailable. */
+/** The programs as absolute paths, or why they are unavailable. */
 export type PromtoolOutcome =
-  | { readonly kind: "ready"; readonly promtool: string }
+  | { readonly kind: "ready"; readonly promtool: string; readonly openMetrics: string }
   | { readonly kind: "unavailable"; readonly reason: string };
 
-/** The program, built first if this machine has not built it yet (minutes, with progress on stderr). */
+/** The programs, built first if this machine has not built it yet (minutes, with progress on stderr). */
 export async function buildPromtool(): Promise<PromtoolOutcome> {
   const outcome = await buildGoPrograms({
     name: "promtool",
     moduleDir: join(import.meta.dirname ?? ".", "promtool"),
-    programs: { promtool: "github.com/prometheus/prometheus/cmd/promtool" },
+    programs: { promtool: "github.com/prometheus/prometheus/cmd/promtool", "open-metrics": "pintle/monitoring" },
     tags: ["remove_all_sd"],
   });
-  return outcome.kind === "ready" ? { kind: "ready", promtool: join(outcome.dir, "promtool") } : outcome;
+  if (outcome.kind === "unavailable") return outcome;
+  const { dir } = outcome;
+  return { kind: "ready", promtool: join(dir, "promtool"), openMetrics: join(dir, "open-metrics") };
 }
 
 /** What promtool printed, and its exit code. */

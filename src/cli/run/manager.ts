@@ -17,13 +17,14 @@ import {
   type Runnable,
   serveEndpoints,
 } from "../../manager/mod.ts";
-import { logger, type MetricsRegistry, runtimeMetrics } from "../../observe/mod.ts";
+import { logger, type MetricsRegistry, Recording, runtimeMetrics } from "../../observe/mod.ts";
 import { joinPath, processFacts, readText, type Server } from "../../runtime/mod.ts";
 import { type Connection, findWebhookConfigurationName } from "../connection/mod.ts";
 import type { BindAddress, ServingFlags } from "./run_flags.ts";
 import { CommandError, exitCode, type OperatorEndpoints } from "../command/mod.ts";
 import { logDryRunWrites } from "./dry_run_writes.ts";
 import { UsageError } from "../flags/mod.ts";
+import { startTracing, tracingTarget } from "../tracing/mod.ts";
 import { webhookRunnable } from "./webhooks.ts";
 import { type Clock, untilAborted } from "../../async/mod.ts";
 import { awaitRunnable } from "./await_runnable.ts";
@@ -34,9 +35,12 @@ export async function createManager(connection: Connection, plan: RunPlan): Prom
   const { controllers, namespaces, flags, session } = plan;
   const { processEnvironment: { clock, random }, metrics } = session;
   const client = createClient(connection, plan);
+  const traces = tracingTarget(flags.otlpEndpoint, session.environment);
+  const recording = traces === undefined ? undefined : new Recording({ now: () => clock.now(), maxBytes: 0 });
   const manager = new Manager({
     client,
     metrics,
+    recorder: recording,
     name: session.operator.name,
     instance: processFacts().hostname,
     namespaces: namespaces.length === 0 ? undefined : namespaces,
@@ -63,6 +67,10 @@ export async function createManager(connection: Connection, plan: RunPlan): Prom
   for (const endpoint of createEndpoints(flags, { checks, metrics, endpoints, reviewer: client, clock })) {
     await manager.addRunnable(endpoint, "http");
   }
+  if (traces !== undefined && recording !== undefined) {
+    const { operator: { name }, version } = session;
+    await manager.addRunnable(await startTracing({ target: traces, name, version, recording, metrics, clock }), "http");
+  }
   for (const runnable of controllers.flatMap((controller) => controller.runnables ?? [])) {
     await manager.addRunnable(runnable);
   }
@@ -78,7 +86,7 @@ export async function createManager(connection: Connection, plan: RunPlan): Prom
   };
   const webhooks = webhookRunnable(flags, {
     ...{ controllers, allControllers, name, namespace, isInCluster, dryRun },
-    ...{ client, isLeader, metrics, clock, random },
+    ...{ client, isLeader, metrics, recorder: recording, clock, random },
     findConfigurations: (signal) => findWebhookConfigurationName({ ...search, signal }),
   });
   if (webhooks !== undefined) await manager.addRunnable(webhooks, "webhooks");

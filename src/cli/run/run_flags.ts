@@ -44,6 +44,14 @@ function bindAddress(): z.ZodType<BindAddress | undefined, string> {
   });
 }
 
+/** A URL of http or https. Its user and password would be secrets on a command line. */
+function webAddress(): z.ZodType<string, string> {
+  return z.string().refine((value) => {
+    const url = URL.parse(value);
+    return url !== null && /^https?:$/.test(url.protocol) && url.username === "" && url.password === "";
+  }, { message: "it is not a URL that begins with http:// or https://, without a user" });
+}
+
 /** The name of the webhook configurations. */
 export const webhookConfigurationFlag = flag(objectName().optional(), {
   flags: "--webhook-configuration <name>",
@@ -62,6 +70,13 @@ const servingFlags = z.object({
     flags: "--metrics-bind-address <address>",
     about: "address of /metrics; 0 serves none; other than loopback needs --cert-dir, and checks permissions",
     example: "--metrics-bind-address 127.0.0.1:8080",
+    group: servingGroup,
+  }),
+  otlpEndpoint: flag(webAddress().optional(), {
+    flags: "--otlp-endpoint <url>",
+    about:
+      "OpenTelemetry collector that gets traces by OTLP/HTTP (default: that of OTEL_EXPORTER_OTLP_ENDPOINT, else none)",
+    example: "--otlp-endpoint http://collector.monitoring:4318",
     group: servingGroup,
   }),
   webhookPort: flag(wholeNumber(0, 65_535).prefault("9443"), {

@@ -14,7 +14,7 @@ import { CommandError, exitCode, webhookServiceName } from "../command/mod.ts";
 import { aborted, type Clock, onAbort, type Random, scope } from "../../async/mod.ts";
 import type { Client } from "../../client/mod.ts";
 import type { OperatorController, Runnable } from "../../manager/mod.ts";
-import { type Logger, logger, type MetricsRegistry } from "../../observe/mod.ts";
+import { type Logger, logger, type MetricsRegistry, type Recorder } from "../../observe/mod.ts";
 import {
   certificateFiles,
   type CertificateSource,
@@ -51,6 +51,8 @@ interface WebhookParts {
   readonly client: Client;
   readonly isLeader: () => boolean;
   readonly metrics: MetricsRegistry;
+  /** @default nothing is recorded */
+  readonly recorder?: Recorder;
   readonly clock: Clock;
   readonly random: Random;
 }
@@ -253,7 +255,7 @@ function createServer(
   parts: WebhookParts & { readonly webhooks: readonly Webhook[] },
   certificates: CertificateSource,
 ): WebhookServer {
-  const { webhooks, metrics, clock } = parts;
+  const { webhooks, metrics, recorder, clock } = parts;
   const isLocal = flags.webhookHost !== undefined;
   return new WebhookServer({
     webhooks,
@@ -264,6 +266,7 @@ function createServer(
     // There are no endpoints to wait for: the cluster calls this machine directly.
     drainDelayMs: isLocal ? 0 : undefined,
     metrics,
+    recorder,
     clock,
   });
 }

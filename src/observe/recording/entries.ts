@@ -270,6 +270,8 @@ export interface ReviewEntry extends EntryBase {
   /** What defaulting changed, as a JSON patch. */
   readonly patch?: Plain;
   /** How long it took, in milliseconds. */
+  /** The trace of the request, as the API server names it: the header `traceparent` of W3C Trace Context. */
+  readonly traceparent?: string;
   readonly durationMs: number;
 }
 

@@ -1,0 +1,2 @@
+/** Traces of a process, for an OpenTelemetry collector. */
+export { startTracing, type TracingOptions, type TracingTarget, tracingTarget } from "./tracing.ts";
