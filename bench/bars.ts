@@ -2,7 +2,7 @@
  * The bars: what the project wants to reach, each as a ratio of medians against a peer of the same run, and whether a
  * run reached it.
  */
-import { growthSubject, ours, type Scale, valuesOf } from "./cases/mod.ts";
+import { growthSubject, ours, type Scale, typesSubject, valuesOf } from "./cases/mod.ts";
 import { type Metric, metrics, type Sample } from "./metric.ts";
 import { median, spread } from "./statistics.ts";
 
@@ -16,6 +16,8 @@ export interface Bar {
   readonly sizes?: "growth" | "stored";
   /** Instead of a peer: a value that is promised to users, in the metric's unit. */
   readonly limit?: number;
+  /** What is measured of our own side, for a bar with a limit. @default our only subject */
+  readonly subject?: string;
   /** The ratio ours / peer that must be reached: at most this where lower is better, at least where higher is. */
   readonly bar: number;
   /** The ratio that is the next goal. */
@@ -40,6 +42,17 @@ const streaming = ["kube-rs (streaming)", "kube-rs (streaming, managedFields dro
 /** The same bar against each of several peers. */
 function against(peers: readonly string[], limits: Omit<Bar, "caseName" | "peer">): readonly Bar[] {
   return peers.map((peer) => ({ caseName: "sync", peer, ...limits }));
+}
+
+/** What is promised of an operator's type-check, with both compilers, whether declarations are checked or not. */
+function typeChecks(): readonly Bar[] {
+  const subjects = (["TypeScript 7", "TypeScript 5.9"] as const).flatMap((compiler) =>
+    [false, true].map((checksDeclarations) => typesSubject(compiler, checksDeclarations))
+  );
+  return subjects.flatMap((subject): readonly Bar[] => [
+    { caseName: "types", subject, metric: "checkCpuMs", limit: 3_000, bar: 1, aim: 0.5 },
+    { caseName: "types", subject, metric: "editCpuMs", limit: 500, bar: 1, aim: 0.5 },
+  ]);
 }
 
 /** Every bar. */
@@ -81,6 +94,7 @@ export const bars: readonly Bar[] = [
   { caseName: "apiserver-start", metric: "servedMs", limit: 300, bar: 1, aim: 0.5 },
   { caseName: "apiserver-memory", metric: "created", limit: 20_000, bar: 1, aim: 1.5 },
   { caseName: "apiserver-memory", metric: "cpuUsPerOperation", sizes: "stored", bar: 1.15, aim: 1.05 },
+  ...typeChecks(),
 ];
 
 /** The sizes at which our own side is measured. */
@@ -99,7 +113,7 @@ function judgeRatio(bar: Bar, peer: string, samples: readonly Sample[]): Verdict
 }
 
 function judgeLimit(bar: Bar, limit: number, samples: readonly Sample[]): Verdict | undefined {
-  const own = valuesOf(samples, ours, bar.metric);
+  const own = valuesOf(samples, bar.subject ?? ours, bar.metric);
   return own.length === 0 ? undefined : verdict(bar, median(own), limit, median(own) / limit);
 }
 

@@ -55,19 +55,28 @@ test("judge() compares our median with the limit, and ignores the peers, if the 
   assertEquals(judge(bar, samplesOf("p99Us", [], [1]), scale), undefined);
 });
 
+test("judge() takes the subject that the bar names", () => {
+  const bar: Bar = { caseName: "types", subject: "pintle, b", metric: "editCpuMs", limit: 500, bar: 1, aim: 0.5 };
+  const samples: readonly Sample[] = [
+    { subject: "pintle, a", values: { editCpuMs: 100 } },
+    { subject: "pintle, b", values: { editCpuMs: 600 } },
+  ];
+  const verdict = judge(bar, samples, scale);
+  assertEquals([verdict?.ours, verdict?.kind], [600, "missed"]);
+});
+
 test("judge() returns undefined if one side was not measured", () => {
   const bar: Bar = { caseName: "sync", metric: "timeMs", peer: "peer", bar: 0.6, aim: 0.5 };
   assertEquals(judge(bar, samplesOf("timeMs", [1], []), scale), undefined);
   assertEquals(judge({ ...bar, peer: undefined }, samplesOf("timeMs", [1], []), scale), undefined);
 });
 
-test("each bar names an existing case, and a peer of that case", () => {
+test("each bar names an existing case, and a peer or a subject of that case", () => {
   for (const bar of bars) {
     const found = cases.find(({ name }) => name === bar.caseName);
     assert(found !== undefined, bar.caseName);
-    assert(
-      bar.peer === undefined || found.subjects.some(({ name }) => name === bar.peer),
-      `${bar.caseName} ${bar.peer}`,
-    );
+    for (const named of [bar.peer, bar.subject]) {
+      assert(named === undefined || found.subjects.some(({ name }) => name === named), `${bar.caseName} ${named}`);
+    }
   }
 });

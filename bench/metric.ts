@@ -36,6 +36,8 @@ export const metrics = {
   servedMs: { title: "exec → first answer", unit: "milliseconds", better: "lower" },
   servedCpuMs: { title: "CPU until then", unit: "milliseconds", better: "lower" },
   cpuUsPerOperation: { title: "CPU per operation", unit: "microseconds", better: "lower" },
+  checkCpuMs: { title: "CPU of a first check", unit: "milliseconds", better: "lower" },
+  editCpuMs: { title: "CPU of the check after an edit", unit: "milliseconds", better: "lower" },
   usPerObject: { title: "time per object", unit: "microseconds", better: "lower" },
   bytesPerObject: { title: "max RSS per object", unit: "bytes", better: "lower" },
 } as const satisfies Record<string, MetricDefinition>;

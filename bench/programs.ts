@@ -63,6 +63,11 @@ const programs = {
     build: { cwd: rustDir, command: ["cargo", "build", "--release", "--quiet"] },
     command: [join(rustDir, "target", "release", "peer-kube-rs")],
   },
+  /** The packed packages; a case installs them. */
+  packages: {
+    build: { cwd: root, command: [process.execPath, "run", "-A", join(root, "tasks", "pack.ts")] },
+    command: [],
+  },
   /** client-node's informer; it cannot run on Bun, where it ignores the kubeconfig's CA. */
   node: {
     command: [process.execPath, "run", "--allow-all", "--no-check", join(benchDir, "peers", "node", "informer.ts")],

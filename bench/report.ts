@@ -60,7 +60,8 @@ function verdictRow(title: string, { bar, ours, peer, ratio, kind }: Verdict): r
   const sides = sidesOf(bar, own, other);
   const limits = [bar.bar, bar.aim].map((limit) => `${sign} ${limit.toFixed(2)}`);
   const emphasized = kind === "missed" ? `**${kind}**` : kind;
-  return [title, metrics[bar.metric].title, ...sides, ratio.toFixed(2), ...limits, emphasized];
+  const number = [metrics[bar.metric].title, ...(bar.subject?.split(", ").slice(1) ?? [])].join(", ");
+  return [title, number, ...sides, ratio.toFixed(2), ...limits, emphasized];
 }
 
 function sidesOf(bar: Bar, own: string, other: string): readonly string[] {

@@ -12,11 +12,13 @@ import { queueCase } from "./queue.ts";
 import { reconcileCase } from "./reconcile.ts";
 import { startCase } from "./start.ts";
 import { syncCase } from "./sync.ts";
+import { typesCase, typesSubject } from "./types.ts";
 import { webhookCase } from "./webhook.ts";
 
 export type { Case, Facts, Outcome, Scale, Setting, Subject } from "./case.ts";
 export { against, ours, valuesOf } from "./case.ts";
 export { growthSubject } from "./growth.ts";
+export { typesSubject };
 
 /** Every case. */
 export const cases: readonly Case[] = [
@@ -34,4 +36,5 @@ export const cases: readonly Case[] = [
   hostileConversionCase,
   hostileServerCase,
   hostileKubeconfigCase,
+  typesCase,
 ];

@@ -109,7 +109,7 @@ function packageJsonText(
 }
 
 /** For editors and `check`. The runtimes run the sources as they are. */
-function tsconfigText(): string {
+export function tsconfigText(): string {
   return json({
     compilerOptions: {
       target: "es2024",
