@@ -14,7 +14,8 @@ const managerKey = '"manager":"',
  * several. Inside of the fields no key has the form of those that are searched: they begin with `f:`, `k:`, `v:`, `i:`.
  */
 export function managersIn(text: string, start: number, end: number): readonly FieldManager[] {
-  const newest: FieldManager[] = [];
+  // The places of the newest ones, in pairs: only these are read.
+  const newest: number[] = [];
   let newestTime = "";
   for (let at = text.indexOf(managerKey, start); at >= 0 && at < end;) {
     const next = text.indexOf(managerKey, at + managerKey.length);
@@ -23,11 +24,15 @@ export function managersIn(text: string, start: number, end: number): readonly F
     if (time >= newestTime) {
       if (time > newestTime) newest.length = 0;
       newestTime = time;
-      newest.push(managerAt(text, at, stop, time));
+      newest.push(at, stop);
     }
     at = next;
   }
-  return newest;
+  const managers: FieldManager[] = [];
+  for (let index = 0; index < newest.length; index += 2) {
+    managers.push(managerAt(text, newest[index] ?? end, newest[index + 1] ?? end, newestTime));
+  }
+  return managers;
 }
 
 function managerAt(text: string, at: number, stop: number, time: string): FieldManager {
