@@ -1,13 +1,14 @@
 /**
- * Each block of commands in README.md is run: here those that need no binary, in tests/e2e/readme_test.ts all others.
+ * Each block of commands in README.md is run: here those that need no binary, in tests/e2e/readme_test.ts all others. Those
+ * of the guide are run by tests/e2e/guide_test.ts.
  */
 import { ReadmeReader } from "./readme_blocks.ts";
-import { missingLine, reasons, shellBlocks } from "./shell_blocks.ts";
+import { guidePages, missingLine, reasons, shellBlocks } from "./shell_blocks.ts";
 import { assert, assertEquals, assertThrows, test } from "./testing.ts";
 
-const pages = ["README.md", "docs/IMAGES.md"];
+const pages = ["README.md", "docs/IMAGES.md", ...guidePages()];
 
-test("a block of README.md is run, or has a reason from the list that is true for it", () => {
+test("a block of the README and of the guide is run, or has a reason from the list that is true for it", () => {
   const blocks = pages.flatMap((page) => shellBlocks(page));
   const used = new Set<string>();
   for (const { page, line, text, notRun } of blocks) {
@@ -16,7 +17,7 @@ test("a block of README.md is run, or has a reason from the list that is true fo
     used.add(notRun);
   }
   assertEquals([...used].sort(), Object.keys(reasons).sort());
-  assert(blocks.length >= 9);
+  assert(blocks.length >= 16);
 });
 
 test("a mark, or a block of commands and output, that is not in its form is an error", () => {

@@ -1,5 +1,5 @@
 /**
- * The blocks of commands in a page, as data; readme_blocks.ts runs them.
+ * The blocks of commands in README.md and in the guide, as data; readme_blocks.ts and e2e/guide_test.ts run them.
  *
  * - ```sh: each line is a command; what follows two spaces and # is a comment.
  * - ```console: a line that begins with "$ " is a command, the lines below it are what it prints. `…` stands for anything
@@ -7,7 +7,7 @@
  *
  * A comment above a block says otherwise: `<!-- sh: not run, REASON -->` has one of the reasons below.
  */
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 const root = join(import.meta.dirname ?? ".", "..");
@@ -39,6 +39,16 @@ export interface ShellBlock {
   readonly notRun: string | undefined;
   /** True when it compiles a binary, or uses one. */
   readonly compiles: boolean;
+}
+
+/** Pages of the guide, relative to the repository, in the order of its table of contents. */
+export function guidePages(): readonly string[] {
+  const contents = readFileSync(join(root, "docs/guide/README.md"), "utf8");
+  const listed = [...contents.matchAll(/^\| \[[^\]]+\]\(([^)]+)\)/gm)].map(([, name]) => `docs/guide/${name}`);
+  const present = readdirSync(join(root, "docs/guide")).filter((name) => name !== "README.md");
+  const missing = present.map((name) => `docs/guide/${name}`).filter((page) => !listed.includes(page));
+  if (missing.length > 0) throw new Error(`Cannot read the guide: its table of contents lacks ${missing.join(", ")}`);
+  return listed;
 }
 
 /** Returns the blocks of a page. @throws Error for a comment or a line that is not in the form above */
