@@ -269,9 +269,9 @@ export interface ReviewEntry extends EntryBase {
   readonly message?: string;
   /** What defaulting changed, as a JSON patch. */
   readonly patch?: Plain;
-  /** How long it took, in milliseconds. */
   /** The trace of the request, as the API server names it: the header `traceparent` of W3C Trace Context. */
   readonly traceparent?: string;
+  /** How long it took, in milliseconds. */
   readonly durationMs: number;
 }
 
