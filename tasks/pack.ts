@@ -6,9 +6,9 @@ import { packagesFolder, writePackages } from "./_package.ts";
 import { root } from "./_root.ts";
 
 /** Writes the packages and packs them. @returns the paths of the archives */
-export function pack(): readonly string[] {
-  return Object.values(writePackages(packagesFolder)).map((folder) => {
-    const args = ["pm", "pack", "--quiet", "--ignore-scripts", "--destination", packagesFolder];
+export function pack(destination: string = packagesFolder): readonly string[] {
+  return Object.values(writePackages(destination)).map((folder) => {
+    const args = ["pm", "pack", "--quiet", "--ignore-scripts", "--destination", destination];
     return execFileSync("sh", [join(root, "tasks", "bun.sh"), ...args], { cwd: folder, encoding: "utf8" }).trim();
   });
 }

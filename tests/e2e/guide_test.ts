@@ -4,7 +4,8 @@
  * production begin.
  */
 import { execFileSync } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pack } from "../../tasks/pack.ts";
 import { root } from "../../tasks/_root.ts";
@@ -71,11 +72,21 @@ class Shell {
   }
 }
 
+/** Packs into a folder of its own, because other tests pack at the same time. */
 async function readGuide(controlPlane: ControlPlane): Promise<void> {
+  const packed = mkdtempSync(join(tmpdir(), "pintle-guide-"));
+  try {
+    await readPages(controlPlane, packed);
+  } finally {
+    rmSync(packed, { recursive: true });
+  }
+}
+
+async function readPages(controlPlane: ControlPlane, packed: string): Promise<void> {
   const upstream = execFileSync(nodeProgram("node24"), [npmModule(), "config", "get", "registry"], {
     encoding: "utf8",
   });
-  await using registry = await startRegistry(pack(), upstream.trim());
+  await using registry = await startRegistry(pack(packed), upstream.trim());
   using here = machine({
     programs: { ...nodeOnly(), kubectl: `exec '${controlPlane.description.binaries.kubectl}' "$@"` },
     registry: registry.url,
