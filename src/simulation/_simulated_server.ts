@@ -41,6 +41,21 @@ const collectDelayMs = 200;
  */
 const randomSequences = 3;
 
+/** What admission adds to claims and volumes. */
+const protectionFinalizers: ReadonlySet<string> = new Set([
+  "kubernetes.io/pvc-protection",
+  "kubernetes.io/pv-protection",
+]);
+
+/** The part of a Pod that names its claims. */
+type PodVolumes = KubeObject & {
+  readonly spec?: { readonly volumes?: readonly { readonly persistentVolumeClaim?: { readonly claimName: string } }[] };
+};
+
+function mountsClaim({ spec }: PodVolumes, name: string): boolean {
+  return spec?.volumes?.some(({ persistentVolumeClaim }) => persistentVolumeClaim?.claimName === name) ?? false;
+}
+
 type Method = "POST" | "PATCH" | "DELETE";
 
 type ServerStep = Exclude<WorkloadStep, { kind: "stop" | "advance" }>;
@@ -147,7 +162,10 @@ export class SimulatedServer implements Disposable {
         await this.#writeAsCluster(path, "DELETE", { preconditions: { uid: object.metadata.uid } });
         return true;
       }
-      if (await this.#continueForegroundDeletion(path, object) || await this.#continueOrphaning(path, object)) {
+      if (
+        await this.#continueForegroundDeletion(path, object) || await this.#continueOrphaning(path, object) ||
+        await this.#endProtection(path, object)
+      ) {
         return true;
       }
     }
@@ -309,6 +327,16 @@ export class SimulatedServer implements Disposable {
       return true;
     }
     await this.#removeFinalizer(path, object, "orphan");
+    return true;
+  }
+
+  /** Lets a deleted claim or volume go that nothing uses, as the volume protection controllers do. */
+  async #endProtection(path: string, object: KubeObject): Promise<boolean> {
+    const { finalizers = [], deletionTimestamp, namespace = "", name = "" } = object.metadata;
+    const finalizer = finalizers.find((one) => protectionFinalizers.has(one));
+    if (deletionTimestamp === undefined || finalizer === undefined) return false;
+    if (this.list("pods", namespace).some((pod) => mountsClaim(pod, name))) return false;
+    await this.#removeFinalizer(path, object, finalizer);
     return true;
   }
 

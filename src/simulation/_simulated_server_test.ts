@@ -50,3 +50,20 @@ test("a deletion without a policy lets a Job go and leaves its dependents withou
   assertEquals(server.at(`${maps}/log`)?.metadata.ownerReferences, undefined);
   assertEquals(server.at(`${maps}/log`)?.metadata.name, "log");
 });
+
+test("a deleted claim goes when no Pod mounts it", async () => {
+  const { server, send, settle } = await start();
+  const [claims, pods] = ["persistentvolumeclaims", "pods"].map((plural) => `/api/v1/namespaces/default/${plural}`);
+  const metadata = { name: "data", namespace: "default" };
+  const spec = { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } };
+  await send("POST", `${claims}`, { apiVersion: "v1", kind: "PersistentVolumeClaim", metadata, spec });
+  const volumes = [{ name: "data", persistentVolumeClaim: { claimName: "data" } }];
+  const pod = { spec: { ...template.spec, volumes } };
+  await send("POST", `${pods}`, { apiVersion: "v1", kind: "Pod", metadata, ...pod });
+  await send("DELETE", `${claims}/data`);
+  await settle();
+  assertEquals(server.at(`${claims}/data`, true)?.metadata.finalizers, ["kubernetes.io/pvc-protection"]);
+  await send("DELETE", `${pods}/data`, { gracePeriodSeconds: 0 });
+  await settle();
+  assertEquals(server.at(`${claims}/data`, true), undefined);
+});
