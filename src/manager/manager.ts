@@ -32,7 +32,7 @@ import { type Runnable, RunnableGroup } from "./runnable_group.ts";
 import { type CacheRule, type ManagerCaches, SharedCaches } from "./shared_caches.ts";
 
 /** Leader election settings of a {@link Manager}: the options of the LeaderElector that the Manager does not set itself. */
-export type ManagerElection = Omit<LeaderElectorOptions, "client" | "clock" | "random" | "metrics"> & {
+export type ManagerElection = Omit<LeaderElectorOptions, "client" | "clock" | "random" | "metrics" | "recorder"> & {
   /** A client with a separate connection, so that renewals do not wait for other requests. @default the Manager's */
   readonly client?: Client;
 };
@@ -151,6 +151,7 @@ export class Manager {
       ...leaderElection,
       // A renewal is a sign of life for all others.
       client: observe(leaderElection.client ?? client),
+      recorder,
       clock,
       random,
       ...(metrics === undefined ? {} : { metrics: leaderElectionMetrics(metrics, { name: leaderElection.name }) }),

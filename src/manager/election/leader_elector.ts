@@ -15,7 +15,15 @@
 import type { KubeObject } from "../../api/mod.ts";
 import { type Clock, isAbortOf, type Random, systemClock, systemRandom } from "../../async/mod.ts";
 import { type Client, isAlreadyExists, isConflict } from "../../client/mod.ts";
-import { type Logger, logger, type MetricsRegistry, printable } from "../../observe/mod.ts";
+import {
+  errorText,
+  type LeaseEntry,
+  type Logger,
+  logger,
+  type MetricsRegistry,
+  printable,
+  type Recorder,
+} from "../../observe/mod.ts";
 import { isFenced } from "../fence/mod.ts";
 import { type Leadership, maxShownHolder } from "./leadership.ts";
 import { type ClaimOutcome, LeaseClaim } from "./lease_claim.ts";
@@ -46,6 +54,8 @@ export interface LeaderElectorOptions {
   readonly onNewLeader?: (identity: string) => void;
   /** Notified of the state. @default no metrics */
   readonly metrics?: LeaderElectionMetrics;
+  /** Records changes of leadership. @default nothing is recorded */
+  readonly recorder?: Recorder;
   /** Measures durations and deadlines. @default systemClock */
   readonly clock?: Clock;
   /** Varies the retry period. @default systemRandom */
@@ -183,6 +193,7 @@ export class LeaderElector {
   async acquire(signal: AbortSignal): Promise<Leadership> {
     if (this.#state.kind !== "idle") throw new TypeError(`Cannot acquire ${this.lease}: it is ${this.#state.kind}`);
     this.#state = { kind: "standby" };
+    this.#record("standby");
     this.#log.info("standing by for the lease", { lease: this.lease, identity: this.identity });
     try {
       while (true) {
@@ -243,10 +254,15 @@ export class LeaderElector {
       onEnd: () => {
         metrics?.setLeading(false);
         this.#state = { kind: "lost", leadership };
+        if (leadership.lost !== undefined) this.#record("lost", leadership.lost);
       },
-      onRelease: () => this.#state = { kind: "idle" },
+      onRelease: () => {
+        this.#state = { kind: "idle" };
+        this.#record("released");
+      },
     });
     this.#state = { kind: "leading", leadership };
+    this.#record("leading");
     metrics?.setLeading(true);
     if (signal.aborted) {
       await leadership.release();
@@ -267,6 +283,12 @@ export class LeaderElector {
     return pauseMs;
   }
 
+  #record(state: LeaseEntry["state"], error?: Error): void {
+    const { lease, leader: holder } = this;
+    const details = { ...(holder === undefined ? {} : { holder }), ...(error && { error: errorText(error) }) };
+    this.#options.recorder?.record({ kind: "lease", causes: [], lease, state, ...details });
+  }
+
   #reportLeader(): void {
     const { onNewLeader, metrics } = this.#options;
     const { holder } = this.#claim;
@@ -278,6 +300,7 @@ export class LeaderElector {
     if (holder !== this.identity) {
       const leader = printable(holder, maxShownHolder);
       this.#log.info("another process is leading", { lease: this.lease, leader });
+      this.#record("other-leader");
     }
     try {
       onNewLeader?.(holder);

@@ -1,3 +1,4 @@
+import type { NewEntry, Recorder } from "../../observe/mod.ts";
 import { assert, assertEquals, assertRejects, assertThrows, test } from "../../../tests/testing.ts";
 import { ElectionCluster, lossOf } from "../testing/election_cluster.ts";
 import { SkewedClock } from "../testing/skewed_clock.ts";
@@ -37,6 +38,17 @@ test("acquire() creates a missing Lease with its identity", async () => {
   });
   await cluster.within(100, leadership.release());
   assertEquals(elector.state.kind, "idle");
+});
+
+test("a recording has who leads, from the standby to the release", async () => {
+  const entries: NewEntry[] = [];
+  const recorder: Recorder = { keepsStates: false, record: (entry) => entries.push(entry) };
+  const cluster = new ElectionCluster();
+  const { leadership } = await cluster.leader("a", { recorder });
+  await cluster.within(100, leadership.release());
+  const leases = entries.filter((entry) => entry.kind === "lease");
+  assertEquals(leases.map(({ state }) => state), ["standby", "leading", "released"]);
+  assertEquals([leases[0]?.holder, leases[1]?.holder], [undefined, "a"]);
 });
 
 test("the lease duration in the Lease is rounded up to whole seconds, so that other processes do not wait for less time", async () => {
