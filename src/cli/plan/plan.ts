@@ -52,7 +52,9 @@ export const plan = subcommand({
   flags: planFlags,
   extraFlags: controllerFlagGroups,
   hidesExtraFlags: true,
-  silentLoggers: ({ controllers }) => ["manager", "client", ...clusterLoggers(), ...controllers.flatMap(loggersOf)],
+  silentLoggers: (
+    { controllers },
+  ) => ["manager", "client", "cache", ...clusterLoggers(), ...controllers.flatMap(loggersOf)],
   async run(call) {
     using interrupts = listenForInterrupts(call.session);
     using stopping = scope(interrupts.stop);
@@ -61,7 +63,7 @@ export const plan = subcommand({
 });
 
 function loggersOf({ name }: OperatorController): readonly string[] {
-  return [`controller.${name}`, `events.${name}`, `cache.${name}`];
+  return [`controller.${name}`, `events.${name}`];
 }
 
 async function runPlan(call: Call<PlanFlags>, stopping: Scope): Promise<ExitCode> {

@@ -358,6 +358,13 @@ test("plan --crds shows the new definition, converted and defaulted objects, and
   assertStringIncludes(out, "+  port: 80\n");
   assertStringIncludes(out, "# 1 problem: the new schema refuses these objects\n#   install-crds Site default/long: ");
   assertEquals((await cluster.plan([next])).code, 0, "without --crds the live definition stays");
+  await using empty = await PlannedWorld.start([]);
+  const installed = await empty.plan([next], ["--crds", "-o", "name"]);
+  assertEquals([installed.code, installed.out, installed.err], [
+    2,
+    "create CustomResourceDefinition sites.example.dev\n",
+    "op: plan: 1 to create\n",
+  ]);
 });
 
 test("plan names what is missing: a permission with its rule, a definition, and a wrong command line with 1", async () => {
