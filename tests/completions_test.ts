@@ -11,11 +11,14 @@ const operator = { name: "controller", controllers };
 
 /** Flags with a number, a duration, an address, a name that is new, or other free text. */
 const freeText: ReadonlySet<string> = new Set([
+  "--address",
   "--allowed-hosts",
   "--as",
   "--as-group",
   "--cert-secret",
   "--connect-timeout",
+  "--debug-bind-address",
+  "--debug-token",
   "--health-probe-bind-address",
   "--horizon",
   "--image",
@@ -25,6 +28,7 @@ const freeText: ReadonlySet<string> = new Set([
   "--leader-election-lease-duration",
   "--leader-election-renew-deadline",
   "--leader-election-retry-period",
+  "--limit",
   "--metrics-bind-address",
   "--monitoring-label",
   "--name",

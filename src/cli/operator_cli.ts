@@ -66,6 +66,11 @@ export const subcommands: readonly SubcommandEntry[] = [
     load: async () => (await import("./doctor/mod.ts")).doctor,
   },
   {
+    name: "why",
+    summary: "say what happened to an object and why, or why nothing happens",
+    load: async () => (await import("./why/mod.ts")).why,
+  },
+  {
     name: "completions",
     summary: "print a shell script that completes commands, flags and names",
     load: async () => (await import("./completions/mod.ts")).completions,

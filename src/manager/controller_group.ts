@@ -14,6 +14,7 @@ import { type Logger, logger, type MetricsRegistry, type Recorder } from "../obs
 import { queueMetrics } from "../queue/mod.ts";
 import { DeclaredCaches, declaredTransport, PermissionDenials } from "./access/mod.ts";
 import { EventRecorder } from "./event_recorder.ts";
+import type { DebugMember } from "./debug/mod.ts";
 import type { ImmediateCheck } from "./health/mod.ts";
 import type { SharedCaches } from "./shared_caches.ts";
 
@@ -136,6 +137,11 @@ export class ControllerGroup {
       const objects = (informer?.statuses() ?? []).reduce((sum, status) => sum + status.objects, 0);
       return { controller, objects, queued, running, waiting };
     });
+  }
+
+  /** All controllers, and the queues of those that run. */
+  members(): readonly DebugMember[] {
+    return this.#members.map(({ definition, running }) => ({ definition, queue: running?.queue }));
   }
 
   /** The parked keys, and why they are parked. */

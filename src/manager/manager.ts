@@ -24,6 +24,7 @@ import type { ControllerDefinition, ControllerOptions } from "../controller/mod.
 import { type Logger, logger, type MetricsRegistry, type Recorder } from "../observe/mod.ts";
 import { cacheMetrics } from "./cache_metrics.ts";
 import { ControllerGroup, type ParkedKey, type RetryingKey } from "./controller_group.ts";
+import { DebugState } from "./debug/mod.ts";
 import { EventRecorder } from "./event_recorder.ts";
 import { leaderElectionMetrics, LeaderElector, type LeaderElectorOptions, LeaseLostError } from "./election/mod.ts";
 import { fencedTransport } from "./fence/mod.ts";
@@ -229,6 +230,18 @@ export class Manager {
   /** The keys that are not reconciled for a while, because the controllers' writes were reverted again and again. */
   parked(): readonly ParkedKey[] {
     return this.#controllers.parked();
+  }
+
+  /** The state of queues and caches at this moment, for the debug endpoint. @internal */
+  get debugState(): DebugState {
+    const [caches, controllers] = [this.#caches, this.#controllers];
+    return new DebugState({
+      members: () => controllers.members(),
+      informers: () => caches.informers(),
+      findInformer: (definition, resource) => caches.of(definition).findInformer(resource),
+      namespaces: this.#options.namespaces,
+      parked: () => controllers.parked(),
+    });
   }
 
   /** The health checks: readiness of each controller, and liveness of the leader election if there is one. */

@@ -244,9 +244,14 @@ export class SharedCaches implements ManagerCaches {
     await this.#factory.run(signal);
   }
 
+  /** All caches, each once. */
+  informers(): readonly SharedInformer<KubeObject>[] {
+    return [...new Set(this.#informers.values())];
+  }
+
   /** The status of each cache, for readiness. */
   statuses(): readonly InformerStatus[] {
-    return [...new Set(this.#informers.values())].flatMap((informer) => informer.statuses());
+    return this.informers().flatMap((informer) => informer.statuses());
   }
 }
 

@@ -40,7 +40,7 @@ async function createCluster() {
 function localRun(client: Client, controllers: readonly OperatorController[]) {
   const flags = { webhookPort: 0, webhookHost: "127.0.0.1", certDir: undefined };
   const runnable = createWebhookRunnable(
-    { ...flags, healthProbeBindAddress: undefined, metricsBindAddress: undefined },
+    { ...flags, healthProbeBindAddress: undefined, metricsBindAddress: undefined, debugBindAddress: undefined },
     {
       controllers,
       allControllers: controllers,

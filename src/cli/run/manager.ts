@@ -18,16 +18,18 @@ import {
   serveEndpoints,
 } from "../../manager/mod.ts";
 import { logger, type MetricsRegistry, Recording, runtimeMetrics } from "../../observe/mod.ts";
-import { joinPath, processFacts, readText, type Server } from "../../runtime/mod.ts";
+import { processFacts, type Server } from "../../runtime/mod.ts";
 import { type Connection, findWebhookConfigurationName } from "../connection/mod.ts";
 import type { BindAddress, ServingFlags } from "./run_flags.ts";
-import { CommandError, exitCode, type OperatorEndpoints } from "../command/mod.ts";
+import type { OperatorEndpoints } from "../command/mod.ts";
 import { logDryRunWrites } from "./dry_run_writes.ts";
 import { UsageError } from "../flags/mod.ts";
 import { startTracing, tracingTarget } from "../tracing/mod.ts";
 import { webhookRunnable } from "./webhooks.ts";
 import { type Clock, untilAborted } from "../../async/mod.ts";
 import { awaitRunnable } from "./await_runnable.ts";
+import { debugListener, type DebugParts } from "./debug_listener.ts";
+import { certificateOf } from "./serving_certificate.ts";
 import type { RunPlan } from "./run_plan.ts";
 
 /** Creates the Manager; nothing runs yet. @throws UsageError when the flags of leader election do not fit together */
@@ -36,7 +38,11 @@ export async function createManager(connection: Connection, plan: RunPlan): Prom
   const { processEnvironment: { clock, random }, metrics } = session;
   const client = createClient(connection, plan);
   const traces = tracingTarget(flags.otlpEndpoint, session.environment);
-  const recording = traces === undefined ? undefined : new Recording({ now: () => clock.now(), maxBytes: 0 });
+  const isDebugged = flags.debugBindAddress !== undefined;
+  // Traces read the entries as they come, and only the debug endpoint needs them later.
+  const recording = traces === undefined && !isDebugged
+    ? undefined
+    : new Recording({ now: () => clock.now(), ...(isDebugged ? {} : { maxBytes: 0 }) });
   const manager = new Manager({
     client,
     metrics,
@@ -64,7 +70,8 @@ export async function createManager(connection: Connection, plan: RunPlan): Prom
   const watchdog = new EventLoopWatchdog({ clock, failAfterMs: flags.leaderElectionRenewDeadline });
   const ownChecks = controllers.flatMap(({ healthChecks = [] }) => healthChecks);
   const checks = [...manager.checks(), watchdog.check, ...ownChecks];
-  for (const endpoint of createEndpoints(flags, { checks, metrics, endpoints, reviewer: client, clock })) {
+  const debug = isDebugged && recording ? { state: manager.debugState, recording, session } : undefined;
+  for (const endpoint of createEndpoints(flags, { checks, metrics, endpoints, reviewer: client, clock, debug })) {
     await manager.addRunnable(endpoint, "http");
   }
   if (traces !== undefined && recording !== undefined) {
@@ -145,14 +152,19 @@ interface EndpointParts {
   readonly endpoints?: OperatorEndpoints;
   readonly reviewer: Client;
   readonly clock: Clock;
+  /** @default no debug endpoint */
+  readonly debug?: DebugParts;
 }
 
 /** Creates the listeners that the flags describe, for the Manager's phase "http". */
 export function createEndpoints(flags: ServingFlags, parts: EndpointParts): readonly Runnable[] {
-  const { healthProbeBindAddress: health, metricsBindAddress: metrics } = flags;
+  const { healthProbeBindAddress: health, metricsBindAddress: metrics, debugBindAddress: debug } = flags;
   return [
     ...(health === undefined ? [] : [listener("health probes", () => serveHealth(health, parts))]),
     ...(metrics === undefined ? [] : [listener("metrics", () => serveMetrics(metrics, flags, parts))]),
+    ...(debug === undefined || parts.debug === undefined
+      ? []
+      : [listener("debugging", debugListener(debug, flags, parts.debug))]),
   ];
 }
 
@@ -183,30 +195,12 @@ async function serveMetrics(address: BindAddress, flags: ServingFlags, parts: En
   const { metricsPath, extra } = parts.endpoints ?? {};
   const served = { ...address, metrics: parts.metrics, metricsPath, extra, clock };
   if (isLoopback(address.hostname)) return await serveEndpoints(served);
-  if (flags.certDir === undefined) {
-    throw new UsageError(
-      `Cannot serve metrics on ${address.hostname}:${address.port}: other machines can reach it and there is no certificate`,
-      "Use --metrics-bind-address 127.0.0.1:8080, or set --cert-dir",
-    );
-  }
-  const [cert, key] = await Promise.all([
-    readCertificate(joinPath(flags.certDir, "tls.crt")),
-    readCertificate(joinPath(flags.certDir, "tls.key")),
-  ]);
-  return await serveEndpoints({ ...served, reviewer, tls: { cert, key } });
-}
-
-async function readCertificate(path: string): Promise<string> {
-  try {
-    return await readText(path, { isRegular: true });
-  } catch (cause) {
-    const state = cause instanceof Error ? cause.message : String(cause);
-    throw new CommandError(`Cannot read certificate "${path}": ${state}`, {
-      code: exitCode.failed,
-      advice: "--cert-dir needs a folder with tls.crt and tls.key",
-      cause,
-    });
-  }
+  const tls = await certificateOf(flags.certDir, {
+    what: "metrics",
+    address,
+    advice: "Use --metrics-bind-address 127.0.0.1:8080, or set --cert-dir",
+  });
+  return await serveEndpoints({ ...served, reviewer, tls });
 }
 
 function listed(name: string | undefined): readonly string[] | undefined {

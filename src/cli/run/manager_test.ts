@@ -22,7 +22,7 @@ async function responses(endpoints: OperatorEndpoints | undefined, paths: readon
   const local = (port: number) => ({ hostname: "127.0.0.1", port });
   const flags = { healthProbeBindAddress: local(probes), metricsBindAddress: local(shown), webhookPort: 0 };
   const metrics = new MetricsRegistry();
-  const rest = { webhookHost: undefined, certDir: undefined };
+  const rest = { webhookHost: undefined, certDir: undefined, debugBindAddress: undefined };
   const runnables = createEndpoints({ ...flags, ...rest }, {
     checks,
     metrics,

@@ -79,6 +79,19 @@ const servingFlags = z.object({
     example: "--otlp-endpoint http://collector.monitoring:4318",
     group: servingGroup,
   }),
+  debugBindAddress: flag(bindAddress().prefault("0"), {
+    flags: "--debug-bind-address <address>",
+    about: "address of the debug endpoint, which why and top ask; 0 serves none; other than loopback needs --cert-dir",
+    example: "--debug-bind-address 127.0.0.1:8082",
+    group: servingGroup,
+  }),
+  debugTokenFile: flag(text().optional(), {
+    flags: "--debug-token-file <path>",
+    about:
+      "file with the token of the debug endpoint; made if it does not exist (default: a new token, shown on the terminal)",
+    completes: "file",
+    group: servingGroup,
+  }),
   webhookPort: flag(wholeNumber(0, 65_535).prefault("9443"), {
     flags: "--webhook-port <port>",
     about: "port of the webhooks; served in a cluster, with --cert-dir, or with --webhook-host",
@@ -93,7 +106,7 @@ const servingFlags = z.object({
   webhookConfiguration: webhookConfigurationFlag,
   certDir: flag(text().optional(), {
     flags: "--cert-dir <path>",
-    about: "folder with tls.crt and tls.key for webhooks and metrics (default: managed certificates)",
+    about: "folder with tls.crt and tls.key for webhooks, metrics and debugging (default: managed certificates)",
     completes: "directory",
     group: servingGroup,
   }),

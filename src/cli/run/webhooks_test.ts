@@ -62,7 +62,7 @@ async function writesOfStart(
   });
   const { dryRun = false, certDir, webhookHost, run = controllers, isInCluster = false } = flags;
   const serving = { webhookPort: 0, certDir, webhookHost, healthProbeBindAddress: undefined };
-  const runnable = createWebhookRunnable({ ...serving, metricsBindAddress: undefined }, {
+  const runnable = createWebhookRunnable({ ...serving, metricsBindAddress: undefined, debugBindAddress: undefined }, {
     controllers: run,
     allControllers: controllers,
     name: "op",
@@ -189,7 +189,7 @@ async function startLocally(
   });
   const clock = new VirtualClock();
   const serving = { webhookPort: 0, certDir: undefined, webhookHost: "127.0.0.1", healthProbeBindAddress: undefined };
-  const runnable = createWebhookRunnable({ ...serving, metricsBindAddress: undefined }, {
+  const runnable = createWebhookRunnable({ ...serving, metricsBindAddress: undefined, debugBindAddress: undefined }, {
     ...{ controllers, allControllers: controllers, name: "op", configurations: "op", namespace: "ops" },
     ...{ isInCluster: false, dryRun: false },
     ...{

@@ -43,3 +43,4 @@ export {
 } from "./worker_process.ts";
 export { isProcessAlive, processSpace } from "./process_identity.ts";
 export { addressTowards, ownAddresses } from "./network.ts";
+export { type CpuProfiling, heapBytes, heapSnapshot, startCpuProfile } from "./profiles.ts";

@@ -1,0 +1,141 @@
+/**
+ * `why`: what happened to an object and why, or with `--not` why nothing happens, as the chain of causes in words. It asks a
+ * running process, or reads the recording of one.
+ *
+ * Guarantees: it changes nothing, and sends no request to the cluster.
+ */
+import { z } from "zod";
+import { answerWhy, type Explanation, explanationLines, type WhyNot, whyNotLines } from "../../explain/mod.ts";
+import { knownController } from "../../manager/mod.ts";
+import { type Call, CommandError, exitCode, listenForInterrupts, subcommand } from "../command/mod.ts";
+import { commandLineOnly, flag, namespaceName, oneOf, text, UsageError, wholeNumber } from "../flags/mod.ts";
+import { formatValue } from "../output/mod.ts";
+import { askDebugEndpoint, debugClientFlags } from "./debug_client.ts";
+import { readRecordingFile } from "./recording_file.ts";
+
+const whyFlags = z.object({
+  not: flag(z.boolean().default(false), {
+    ...commandLineOnly,
+    flags: "--not",
+    about: "why nothing happens: what the object waits for, and who ignored its last change",
+  }),
+  file: flag(text().optional(), {
+    ...commandLineOnly,
+    flags: "--file <path>",
+    about: "read a recording of run --record instead of asking a process",
+    completes: "file",
+  }),
+  limit: flag(wholeNumber(1, 100).prefault("10"), {
+    ...commandLineOnly,
+    flags: "--limit <count>",
+    about: "the most chains of causes, newest first",
+  }),
+  namespace: flag(namespaceName().optional(), {
+    flags: "-n, --namespace <name>",
+    about: "namespace of the object (default: the only one where that name is recorded, else default)",
+    completes: "namespace",
+  }),
+  output: flag(oneOf(["json", "yaml"]).optional(), {
+    ...commandLineOnly,
+    flags: "-o, --output <format>",
+    about: "json or yaml, instead of sentences",
+    example: "-o json",
+  }),
+  ...debugClientFlags.shape,
+});
+
+type WhyFlags = z.output<typeof whyFlags>;
+
+/** The command. */
+export const why = subcommand({
+  description: [
+    "Says what happened to an object and why: who changed which field, what that queued, and what the controller did, newest",
+    "first. With --not it says why nothing happens. It asks the debug endpoint of a running process (run --debug-bind-address),",
+    "or reads a recording.",
+  ].join(" "),
+  positionals: {
+    syntax: "<object...>",
+    about: "KIND [NAMESPACE/]NAME; the kind as kubectl takes it: deployments, deploy, Deployment, deployments.apps",
+    choices: [],
+  },
+  examples: [
+    { line: "deploy default/web", about: "who changed this Deployment, and what followed" },
+    { line: "deploy web -n default --not", about: "why nothing happens to it" },
+    { line: "deploy default/web --file incident.jsonl", about: "from the recording of a process that has ended" },
+    { line: "deploy default/web -o json", about: "for a script" },
+  ],
+  flags: whyFlags,
+  async run(call) {
+    const { flags, session } = call;
+    const { answer, now } = flags.file === undefined ? await ask(call) : await read(call, flags.file);
+    if (flags.output !== undefined) session.printDocument(formatValue(answer, flags.output));
+    else session.print(...("reasons" in answer ? whyNotLines(answer) : explanationLines(answer, now)));
+    return exitCode.done;
+  },
+});
+
+/** The answer, and the time of the question. */
+interface Answered {
+  readonly answer: Explanation | WhyNot;
+  readonly now: number;
+}
+
+/** @throws UsageError when there are not two words */
+function wordsOf({ positionals, session }: Call<WhyFlags>): { readonly kind: string; readonly name: string } {
+  const [first = "", second, ...more] = positionals;
+  if (second === undefined || more.length > 0) {
+    throw new UsageError(
+      `Cannot explain "${positionals.join(" ")}": it is not a kind and a name`,
+      `Example: ${session.operator.name} why deploy default/web`,
+    );
+  }
+  return { kind: first, name: second };
+}
+
+async function ask(call: Call<WhyFlags>): Promise<Answered> {
+  const { flags, session } = call;
+  const { kind, name } = wordsOf(call);
+  const query = new URLSearchParams({ kind, key: name, limit: String(flags.limit) });
+  if (flags.namespace !== undefined) query.set("namespace", flags.namespace);
+  if (flags.not) query.set("not", "");
+  using interrupts = listenForInterrupts(session);
+  const value = await askDebugEndpoint(`/debug/why?${query}`, flags, session, interrupts.stop);
+  const checked = (flags.not ? whyNotSchema : explanationSchema).safeParse(value);
+  if (checked.success) return { answer: checked.data as Answered["answer"], now: checked.data.now };
+  throw new CommandError(`Cannot read the answer of ${flags.address}: it has another shape`, {
+    code: exitCode.failed,
+    advice: "Use the program of the same version as the process",
+  });
+}
+
+/** What is read of the answers; a process of another version may send more. */
+const subjectSchema = z.object({ resource: z.string(), kind: z.string(), key: z.string() });
+const entriesSchema = z.array(z.number());
+const explanationSchema = z.object({
+  now: z.number(),
+  object: subjectSchema,
+  chains: z.array(z.object({
+    at: z.number(),
+    outcome: z.string(),
+    steps: z.array(z.object({ kind: z.string(), text: z.string(), at: z.number(), entries: entriesSchema })),
+  })),
+  notes: z.array(z.string()),
+});
+const whyNotSchema = z.object({
+  now: z.number(),
+  object: subjectSchema,
+  reasons: z.array(z.object({ kind: z.string(), text: z.string(), at: z.number().optional(), entries: entriesSchema })),
+});
+
+async function read(call: Call<WhyFlags>, path: string): Promise<Answered> {
+  const { flags, session } = call;
+  const words = wordsOf(call);
+  const entries = await readRecordingFile(path);
+  const controllers = session.operator.controllers.map(knownController);
+  const now = entries.at(-1)?.at ?? 0;
+  const question = { ...words, namespace: flags.namespace, isNot: flags.not };
+  const answer = answerWhy(question, { entries, controllers, now, limit: flags.limit });
+  if (answer.kind === "answered") return { answer: answer.answer, now };
+  const { problem, advice } = answer;
+  throw new CommandError(`Cannot explain "${words.kind} ${words.name}": ${problem}`, { code: exitCode.failed, advice });
+}

@@ -1,0 +1,137 @@
+/**
+ * causeTexts(): why a key was queued, in words. Each cause of a reconcile is followed back to where it came from: a change
+ * by another client, a write of a reconcile, a list, a failure, a time that has come.
+ */
+import type { ChangeEntry, Entry, ListEntry, ObjectRef, QueueEntry, ReconcileEndEntry } from "../observe/mod.ts";
+import type { History } from "./history.ts";
+import { byText, durationText, type FieldManager, fieldsText, objectText, shown } from "./words.ts";
+
+/** A cause in words, and the entries that it was read from. */
+export interface CauseText {
+  readonly text: string;
+  readonly at: number;
+  readonly entries: readonly number[];
+  /** The object that changed. */
+  readonly object?: ObjectRef;
+}
+
+/** The causes of an entry, oldest first. A cause that the recording has dropped is left out. */
+export function causeTexts(entry: Pick<Entry, "causes">, history: History): readonly CauseText[] {
+  const texts = new Map<string, CauseText>();
+  for (const cause of history.causesOf(entry)) {
+    const text = causeText(cause, history);
+    if (text !== undefined && !texts.has(text.text)) texts.set(text.text, text);
+  }
+  return [...texts.values()];
+}
+
+function causeText(entry: Entry, history: History): CauseText | undefined {
+  switch (entry.kind) {
+    case "enqueue": {
+      const origin = history.causesOf(entry).map((cause) => originText(cause, entry.object, history)).find(Boolean);
+      const text = entry.role === "source"
+        ? `source ${shown(entry.object.resource)} asked for it`
+        : `${objectText(entry.object)} changed`;
+      const { at, object } = entry;
+      return { text, at, object, ...origin, entries: [...origin?.entries ?? [], entry.id] };
+    }
+    case "change":
+    case "list":
+    case "queue":
+    case "reconcile-end":
+    case "error":
+      return originText(entry, undefined, history);
+    default:
+      return undefined;
+  }
+}
+
+/** @param object The object that was found in a list. */
+function originText(entry: Entry, object: ObjectRef | undefined, history: History): CauseText | undefined {
+  const { at, id } = entry;
+  const one = (text: string, of = object): CauseText => ({ text, at, entries: [id], ...(of && { object: of }) });
+  switch (entry.kind) {
+    case "change":
+      return one(changeText(entry, history), entry.object);
+    case "list":
+      return one(listText(entry, object));
+    case "queue":
+      return one(queueText(entry, history));
+    case "reconcile-end":
+      return one(endText(entry));
+    case "error":
+      return one(`${shown(entry.what)} failed: ${shown(entry.error)}`, entry.object);
+    default:
+      return undefined;
+  }
+}
+
+/** What happened to an object, and who did it. */
+export function changeText(entry: ChangeEntry, history: History): string {
+  const { object, change, fields = [], moreFields = 0, via } = entry;
+  const name = objectText(object);
+  const by = ownWriter(entry, history) ?? (change === "deleted" ? "" : byText(writersOf(entry, history)));
+  if (change === "added") return via === "list" ? `${name} appeared in a list${by}` : `${name} was created${by}`;
+  if (change === "deleted") return via === "list" ? `${name} was missing in a list` : `${name} was deleted${by}`;
+  if (fields.length === 0) return `${name} was written${by}, without a change that is shown`;
+  return `${name}: ${fieldsText(fields, moreFields)}${by}`;
+}
+
+/**
+ * Who may have made a change that is not of this process. managedFields tell seconds only, so several may have written in the
+ * same one; what changed tells them apart.
+ */
+function writersOf({ by = [], fields = [], change }: ChangeEntry, history: History): readonly FieldManager[] {
+  const isStatus = fields.length > 0 && fields.every(({ path }) => /^status\b/.test(path));
+  const fits = by.filter(({ subresource }) =>
+    change === "added" ? subresource === undefined : (subresource === "status") === isStatus
+  );
+  const likely = fits.length > 0 ? fits : by;
+  const others = likely.filter(({ manager }) => !history.isOwnManager(manager));
+  const chosen = others.length > 0 ? others : likely;
+  // That a status was written through its subresource goes without saying.
+  return isStatus ? chosen.map(({ subresource: _, ...rest }) => rest) : chosen;
+}
+
+/** ` by controller foo, for Foo default/a`: the reconcile of this process that made the change. */
+function ownWriter(entry: ChangeEntry, history: History): string | undefined {
+  const write = history.writeOf(entry);
+  if (write?.controller === undefined) return undefined;
+  const whose = write.key === undefined ? "" : `, for ${objectText(history.primaryOf(write.controller, write.key))}`;
+  return ` by controller ${shown(write.controller)}${whose}`;
+}
+
+function listText({ cache, isInitial, objects }: ListEntry, object: ObjectRef | undefined): string {
+  const name = object?.key === undefined ? "it" : objectText(object);
+  return isInitial
+    ? `${name} was there at the start, in the first list of ${shown(cache)} (${objects} objects)`
+    : `${name} was in a new list of ${shown(cache)} (${objects} objects)`;
+}
+
+function queueText(entry: QueueEntry, history: History): string {
+  const end = history.causesOf(entry).find((cause) => cause.kind === "reconcile-end");
+  const after = entry.delayMs === undefined ? "" : ` after ${durationText(entry.delayMs)}`;
+  switch (entry.decision) {
+    case "delayed":
+      return `its time had come${after}, as its last reconcile had asked`;
+    case "backoff":
+      return `retried${after}${
+        end?.error === undefined ? "" : `, because the last attempt had failed: ${shown(end.error)}`
+      }`;
+    case "unparked":
+      return "its pause was over";
+    case "parked":
+      return `a change came while it was parked (${shown(entry.reason ?? "no reason given")})`;
+    case "withdrawn":
+      return "it was asked for while it ran";
+    default:
+      return entry.decision satisfies never;
+  }
+}
+
+function endText({ outcome, error, afterMs }: ReconcileEndEntry): string {
+  if (outcome === "requeue") return `its last reconcile had asked for it, ${durationText(afterMs ?? 0)} later`;
+  return error === undefined
+    ? "its last reconcile had ended"
+    : `retried, because the last attempt had failed: ${shown(error)}`;
+}

@@ -1,0 +1,233 @@
+import { assert, assertEquals, test } from "../../tests/testing.ts";
+import { explain } from "./chains.ts";
+import { controllers, foo, start, Story, web } from "./testing/story.ts";
+import { explanationLines } from "./text.ts";
+
+const own = { controller: "foo", key: foo.key };
+
+/** The lines about `subject`. */
+function linesOf(story: Story, subject = foo, limit?: number): readonly string[] {
+  return explanationLines(explain(story.entries, subject, { controllers, limit }), start);
+}
+
+/** The hand edit of the issue: a user scales the Deployment, the controller scales it back. */
+function handEdit(story = new Story()): Story {
+  const begin = story.reconciles(story.scaled());
+  const applied = story.add({
+    kind: "write",
+    ...own,
+    causes: [begin],
+    verb: "apply",
+    object: web,
+    answer: { kind: "stored", resourceVersion: "12" },
+    durationMs: 4,
+  });
+  const fields = [{ path: "spec.replicas", from: 5, to: 2 }];
+  const causes = [applied];
+  const response = story.add({ kind: "change", via: "response", change: "updated", object: web, fields, causes }, 0);
+  story.add({ kind: "enqueue", ...own, causes: [response], object: web, role: "owns", decision: "own-write" }, 0);
+  story.add({ kind: "change", via: "watch", change: "updated", object: web, isEcho: true, causes }, 0);
+  const status = { verb: "patch", object: foo, subresource: "status" } as const;
+  story.add({ kind: "write", ...own, ...status, causes: [begin], answer: { kind: "stored" }, durationMs: 4 }, 0);
+  story.ends(begin);
+  return story;
+}
+
+test("explain() tells a hand edit: who changed which field, how long the key waited, and what the controller wrote", () => {
+  const expected = [
+    "09:12:01  Deployment default/web: spec.replicas 2 → 5 by kubectl (kubectl-edit)",
+    "          → Foo default/foo-1 queued, waited 3 ms",
+    "          → reconciled in 12 ms: applied Deployment default/web (spec.replicas 5 → 2), patched status",
+    "(the recording begins at 09:12:01)",
+  ];
+  assertEquals(linesOf(handEdit()), expected);
+  assertEquals(linesOf(handEdit(), web), expected, "the same chain explains the Deployment");
+  assertEquals(linesOf(handEdit(), { ...web, key: "default/other" }).slice(0, 1), [
+    "nothing about Deployment default/other is recorded; why --not says what it waits for",
+  ]);
+});
+
+test("explain() shows the newest chain first, and says how many it leaves out", () => {
+  const lines = linesOf(handEdit(handEdit()), foo, 1);
+  assertEquals(lines[0]?.slice(0, 8), "09:12:03");
+  assertEquals(lines.at(-2), "(1 older chain is not shown)");
+});
+
+test("explain() tells a failure, the Event, and when the key is retried", () => {
+  const story = new Story();
+  const begin = story.reconciles(story.scaled(), 2);
+  const note = 'Resource "web" already exists and is not managed by Foo';
+  story.add(
+    { kind: "event", ...own, causes: [begin], type: "Warning", reason: "ErrResourceExists", note, object: foo },
+    0,
+  );
+  const error = 'Cannot apply Deployment "default/web": it is not controlled by Foo "default/foo-1"';
+  const end = story.ends(begin, { outcome: "failed", error });
+  story.add({ kind: "queue", ...own, causes: [end], decision: "backoff", delayMs: 20_000, retries: 3 }, 0);
+  assertEquals(linesOf(story).slice(1, 3), [
+    "          → Foo default/foo-1 queued, waited 3 ms, after 2 failures in a row",
+    `          → failed after 12 ms: ${error}; before that: recorded the warning ErrResourceExists "${note}"; ` +
+    "retried at 09:12:21 (failure 3 in a row)",
+  ]);
+});
+
+test("explain() does not repeat a failed write that the error of the reconcile tells", () => {
+  const story = new Story();
+  const begin = story.reconciles(story.scaled());
+  const message = 'deployments.apps "web" is forbidden: User "operator" cannot patch resource';
+  const answer = { kind: "failed", code: 403, reason: "Forbidden", message } as const;
+  story.add({ kind: "write", ...own, causes: [begin], verb: "apply", object: web, answer, durationMs: 2 });
+  story.ends(begin, { outcome: "failed", error: `Cannot apply Deployment: ${message}` });
+  assertEquals(linesOf(story)[2], `          → failed after 12 ms: Cannot apply Deployment: ${message}; it is retried`);
+  const other = new Story();
+  const start = other.reconciles(other.scaled());
+  other.add({ kind: "write", ...own, causes: [start], verb: "apply", object: web, answer, durationMs: 2 });
+  other.ends(start);
+  assertEquals(
+    linesOf(other)[2],
+    `          → reconciled in 12 ms: could not apply Deployment default/web: 403 Forbidden: ${message}`,
+  );
+});
+
+test("explain() names the reconcile that made a change which queues another key", () => {
+  const story = new Story();
+  const begin = story.reconciles(story.scaled());
+  const answer = { kind: "stored" } as const;
+  const write = story.add({
+    kind: "write",
+    ...own,
+    causes: [begin],
+    verb: "create",
+    object: web,
+    answer,
+    durationMs: 2,
+  });
+  const change = story.add({ kind: "change", via: "response", change: "added", object: web, causes: [write] });
+  const other = { controller: "foo", key: "default/foo-2" };
+  const queued = story.add({
+    kind: "enqueue",
+    ...other,
+    causes: [change],
+    object: web,
+    role: "owns",
+    decision: "queued",
+  });
+  story.add({ kind: "reconcile-start", ...other, causes: [queued], waitedMs: 0, priority: 0, retries: 0 });
+  assertEquals(linesOf(story, { ...foo, key: other.key }).slice(0, 3), [
+    "09:12:03  Deployment default/web was created by controller foo, for Foo default/foo-1",
+    "          → Foo default/foo-2 queued, waited 0 ms",
+    "          → its reconcile has not ended yet",
+  ]);
+});
+
+test("explain() shows a change that no controller reacted to, with the reason of each", () => {
+  const story = new Story();
+  const change = story.scaled();
+  story.add({ kind: "enqueue", controller: "foo", causes: [change], object: web, role: "owns", decision: "unmapped" });
+  story.scaled();
+  assertEquals(linesOf(story, web).slice(0, 4), [
+    "09:12:03  Deployment default/web: spec.replicas 2 → 5 by kubectl (kubectl-edit)",
+    "          → no controller was told: it had not started, or another process leads",
+    "09:12:01  Deployment default/web: spec.replicas 2 → 5 by kubectl (kubectl-edit)",
+    "          → controller foo ignored it: the object is not owned by a Foo",
+  ]);
+});
+
+test("explain() tells the reviews of webhooks", () => {
+  const story = new Story();
+  const what = { webhook: "validating", path: "/validate", operation: "UPDATE", object: foo, user: "alice" } as const;
+  story.add({ kind: "review", ...what, isAllowed: false, message: "spec.replicas: too many", durationMs: 1 });
+  assertEquals(linesOf(story).slice(0, 2), [
+    "09:12:01  UPDATE of Foo default/foo-1 by alice",
+    "          → the validating webhook rejected it: spec.replicas: too many, in 1 ms",
+  ]);
+});
+
+test("[security 19] explain() lets no text of others control a terminal or begin a line", () => {
+  const story = new Story();
+  const evil = "\u001b[2J\nfoo: all is well\u202e";
+  const begin = story.reconciles(story.scaled({ ...web, kind: `Deployment${evil}` }, evil));
+  story.ends(begin, { outcome: "failed", error: evil });
+  const text = JSON.stringify(explain(story.entries, foo, { controllers }));
+  assert(!/\\u001b|\\n|\u202e/.test(text), text);
+});
+
+test("explain() is bounded and total: any cause may be missing", () => {
+  const story = handEdit(handEdit());
+  for (let from = 0; from < story.entries.length; from++) {
+    for (const subject of [foo, web]) {
+      const { chains } = explain(story.entries.slice(from), subject, { controllers });
+      assert(chains.every(({ steps }) => steps.length > 0 && steps.every(({ text }) => text !== "")));
+    }
+  }
+  assertEquals(explain([], foo, { controllers }), { object: foo, chains: [], notes: ["the recording is empty"] });
+});
+
+test("explain() finds the own write also when the watch was faster than the response", () => {
+  const story = new Story();
+  const begin = story.reconciles(story.scaled());
+  const fields = [{ path: "spec.replicas", from: 5, to: 2 }];
+  const by = [{ manager: "foo", operation: "Apply" }, { manager: "kube-controller-manager", subresource: "status" }];
+  const seen = story.add({
+    kind: "change",
+    via: "watch",
+    change: "updated",
+    object: web,
+    fields,
+    by,
+    resourceVersion: "12",
+  });
+  const other = { controller: "bar", key: "default/b" };
+  const queued = story.add({
+    kind: "enqueue",
+    ...other,
+    causes: [seen],
+    object: web,
+    role: "watches",
+    decision: "queued",
+  });
+  const answer = { kind: "stored", resourceVersion: "12" } as const;
+  const write = story.add({
+    kind: "write",
+    ...own,
+    causes: [begin],
+    verb: "apply",
+    object: web,
+    answer,
+    durationMs: 2,
+  });
+  story.add({ kind: "change", via: "response", change: "updated", isEcho: true, object: web, causes: [seen, write] });
+  story.ends(begin);
+  story.add({ kind: "reconcile-start", ...other, causes: [queued], waitedMs: 1, priority: 0, retries: 0 });
+  const lines = linesOf(story, web);
+  assertEquals(
+    lines[0]?.slice(10),
+    "Deployment default/web: spec.replicas 5 → 2 by controller foo, for Foo default/foo-1",
+  );
+  assertEquals(lines[5]?.slice(23), "in 12 ms: applied Deployment default/web (spec.replicas 5 → 2)");
+});
+
+test("explain() tells writers of the same second apart by what changed", () => {
+  const kubectl = { manager: "kubectl-edit", operation: "Update" };
+  const status = { manager: "kube-controller-manager", operation: "Update", subresource: "status" };
+  const texts = ["spec.replicas", "status.replicas"].map((path) => {
+    const story = new Story();
+    const fields = [{ path, from: 1, to: 2 }];
+    story.add({ kind: "change", via: "watch", change: "updated", object: web, fields, by: [status, kubectl] });
+    return linesOf(story, web)[0]?.slice(10);
+  });
+  assertEquals(texts, [
+    "Deployment default/web: spec.replicas 1 → 2 by kubectl (kubectl-edit)",
+    "Deployment default/web: status.replicas 1 → 2 by kube-controller-manager",
+  ]);
+});
+
+test("explain() makes one chain of reconciles in a row that wrote nothing", () => {
+  const story = new Story();
+  for (let n = 0; n < 3; n++) story.ends(story.reconciles(story.scaled()));
+  assertEquals(linesOf(handEdit(story)).slice(3, 6), [
+    "09:12:03  Deployment default/web: spec.replicas 2 → 5 by kubectl (kubectl-edit)",
+    "          → Foo default/foo-1 queued, waited 3 ms",
+    "          → the last of 3 reconciles in a row that found everything as desired and wrote nothing",
+  ]);
+});

@@ -1,0 +1,125 @@
+/**
+ * History: the entries of a recording with what a reader asks of them: which entry is this, what did it lead to, what kind
+ * does a controller reconcile.
+ *
+ * Guarantees: linear time and memory. Caveat: causes that the recording has dropped are not found.
+ */
+import type { ChangeEntry, Entry, EntryId, ObjectRef, WriteEntry } from "../observe/mod.ts";
+
+/** The names of a kind. */
+export interface KindNames extends ObjectRef {
+  /** @default the kind in lower case */
+  readonly singular?: string;
+  /** @default none but those of Kubernetes' own kinds */
+  readonly shortNames?: readonly string[];
+  /** @default false */
+  readonly isClusterScoped?: boolean;
+}
+
+/** A controller whose objects can be asked about. */
+export interface KnownController {
+  readonly name: string;
+  /** The kind that it reconciles. */
+  readonly primary: KindNames;
+  /** The other kinds that it watches. */
+  readonly watched: readonly KindNames[];
+}
+
+/** The object that a question is about. */
+export interface Subject {
+  /** `deployments.apps`, `pods`. */
+  readonly resource: string;
+  /** `Deployment`. */
+  readonly kind: string;
+  /** `namespace/name`, or `name` if cluster-scoped. */
+  readonly key: string;
+}
+
+export class History {
+  readonly entries: readonly Entry[];
+  readonly controllers: readonly KnownController[];
+  readonly #byId: ReadonlyMap<EntryId, Entry>;
+  readonly #effects = new Map<EntryId, Entry[]>();
+  readonly #ownManagers = new Set<string>();
+  /** Changes and writes by the version that they led to. */
+  readonly #changes = new Map<string, ChangeEntry>();
+  readonly #writes = new Map<string, WriteEntry>();
+
+  /** @param entries Oldest first. */
+  constructor(entries: readonly Entry[], controllers: readonly KnownController[]) {
+    this.entries = entries;
+    this.controllers = controllers;
+    this.#byId = new Map(entries.map((entry) => [entry.id, entry]));
+    for (const entry of entries) {
+      this.#index(entry);
+      for (const cause of entry.causes) {
+        const effects = this.#effects.get(cause);
+        if (effects === undefined) this.#effects.set(cause, [entry]);
+        else effects.push(entry);
+      }
+    }
+  }
+
+  #index(entry: Entry): void {
+    if (entry.kind === "change" && entry.isEcho !== true) {
+      this.#changes.set(versionOf(entry.object, entry.resourceVersion), entry);
+    }
+    if (entry.kind !== "write") return;
+    const { answer, object, fieldManager } = entry;
+    if (fieldManager !== undefined) this.#ownManagers.add(fieldManager);
+    // A status that is patched without a change has the version of another write.
+    if (answer.kind !== "stored" || answer.resourceVersion === undefined) return;
+    const version = versionOf(object, answer.resourceVersion);
+    if (!this.#writes.has(version)) this.#writes.set(version, entry);
+  }
+
+  find(id: EntryId): Entry | undefined {
+    return this.#byId.get(id);
+  }
+
+  /** What an entry led to, oldest first. */
+  effectsOf({ id }: Pick<Entry, "id">): readonly Entry[] {
+    return this.#effects.get(id) ?? [];
+  }
+
+  /** The causes of an entry that the recording still has, oldest first. */
+  causesOf({ causes }: Pick<Entry, "causes">): readonly Entry[] {
+    return causes.flatMap((id) => this.find(id) ?? []);
+  }
+
+  /** The object that a controller reconciles under a key. */
+  primaryOf(controller: string | undefined, key: string | undefined): ObjectRef {
+    const known = this.controllers.find(({ name }) => name === controller)?.primary;
+    const { resource, kind } = known ?? { resource: controller ?? "", kind: controller ?? "key" };
+    return { resource, kind, key };
+  }
+
+  /** The write of this process that made a change. The watch may have been faster than the response, so versions decide. */
+  writeOf(change: ChangeEntry): WriteEntry | undefined {
+    const write = this.causesOf(change).find((cause) => cause.kind === "write");
+    return write ?? this.#writes.get(versionOf(change.object, change.resourceVersion));
+  }
+
+  /** What a write changed, as the response or the watch showed it. */
+  changeOf(write: WriteEntry): ChangeEntry | undefined {
+    const shown = this.effectsOf(write).find((effect) => effect.kind === "change" && effect.isEcho !== true);
+    if (shown?.kind === "change") return shown;
+    const { answer, object } = write;
+    return answer.kind === "stored" ? this.#changes.get(versionOf(object, answer.resourceVersion)) : undefined;
+  }
+
+  /** True for the field manager of a controller of this process. */
+  isOwnManager(manager: string | undefined): boolean {
+    return manager !== undefined && this.#ownManagers.has(manager);
+  }
+}
+
+/** True for the object itself, also under another version of its kind. */
+export function isSubject(object: ObjectRef | undefined, { resource, key }: Subject): boolean {
+  return object !== undefined && object.resource === resource && object.key === key;
+}
+
+/** One state of one object. */
+function versionOf({ resource, key }: ObjectRef, version: string | undefined): string {
+  return `${resource} ${key} ${version}`;
+}

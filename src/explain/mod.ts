@@ -1,0 +1,6 @@
+/** Explaining a recording in words: what happened to an object and why, and why nothing happened. */
+export { type Answer, answerWhy, type Question, type Sources } from "./answer.ts";
+export type { Chain, Explanation, Step } from "./chains.ts";
+export type { KindNames, KnownController, Subject } from "./history.ts";
+export { explanationLines, whyNotLines } from "./text.ts";
+export type { ProcessFacts, Reason, WhyNot } from "./why_not.ts";

@@ -1,0 +1,334 @@
+/**
+ * whyNot(): why nothing happens to an object, or nothing happened: the first reason is the one that matters most. It reads
+ * the recording, and what only a running process knows (`ProcessFacts`).
+ *
+ * Guarantees: pure; there is always at least one reason; the texts are safe to show (`words.ts`).
+ */
+import type { CacheEntry, Entry, EntryId, LeaseEntry, QueueEntry, ReconcileEndEntry } from "../observe/mod.ts";
+import { changeText } from "./causes.ts";
+import { ignoredText } from "./chains.ts";
+import { History, isSubject, type KnownController, type Subject } from "./history.ts";
+import { durationText, joined, objectText, shown, timeText } from "./words.ts";
+
+/** What a process knows beside its recording. Everything is optional: a file has none of it. */
+export interface ProcessFacts {
+  /** The namespaces that it watches. @default all */
+  readonly namespaces?: readonly string[];
+  /** The label selector of the primary objects, by controller. @default all objects */
+  readonly selectors?: Readonly<Record<string, string>>;
+  /** True if a cache has the object, undefined if that is not known. */
+  readonly isCached?: boolean;
+  /** Why caches are not up to date, one sentence each. @default as the recording says */
+  readonly cacheProblems?: readonly string[];
+  /** The parked keys. @default as the recording says */
+  readonly parked?: readonly { readonly controller: string; readonly key: string; readonly reason: string }[];
+}
+
+/** Options of {@link whyNot}. */
+export interface WhyNotOptions {
+  readonly controllers: readonly KnownController[];
+  readonly facts?: ProcessFacts;
+  /** Milliseconds since the epoch. @default that of the newest entry */
+  readonly now?: number;
+}
+
+/** One reason. */
+export interface Reason {
+  readonly kind:
+    | "not-watched"
+    | "standby"
+    | "other-namespace"
+    | "not-cached"
+    | "cache-waiting"
+    | "parked"
+    | "backoff"
+    | "not-retried"
+    | "delayed"
+    | "queued"
+    | "running"
+    | "ignored"
+    | "own-write"
+    | "nothing-changed";
+  readonly text: string;
+  /** When it began, milliseconds since the epoch, if that is known. */
+  readonly at?: number;
+  readonly entries: readonly EntryId[];
+}
+
+/** The answer of {@link whyNot}. */
+export interface WhyNot {
+  readonly object: Subject;
+  /** The most important one first; never empty. */
+  readonly reasons: readonly Reason[];
+}
+
+/** What the parts of the answer read. */
+interface Question {
+  readonly subject: Subject;
+  readonly history: History;
+  /** The controllers that the object concerns. */
+  readonly concerned: readonly KnownController[];
+  readonly facts: ProcessFacts;
+  readonly now: number;
+}
+
+/** Says why nothing happens to an object. @param entries Oldest first. */
+export function whyNot(entries: readonly Entry[], subject: Subject, options: WhyNotOptions): WhyNot {
+  const { controllers, facts = {}, now = entries.at(-1)?.at ?? 0 } = options;
+  const history = new History(entries, controllers);
+  const concerned = controllers.filter(({ primary, watched }) =>
+    [primary, ...watched].some(({ resource }) => resource === subject.resource)
+  );
+  if (concerned.length === 0) return { object: subject, reasons: [notWatched(subject, controllers)] };
+  const question = { subject, history, concerned, facts, now };
+  const blockers = [standby(question), namespace(question), ...cacheProblems(question), notCached(question)];
+  const waiting = [...blockers, ...keysOf(question).map((one) => keyReason(one, question))]
+    .filter((reason) => reason !== undefined);
+  const change = lastChange(question);
+  // After an own write there is nothing to do: that says more than that the write was ignored.
+  const isAtRest = waiting.length === 0 && (change === undefined || change.kind === "own-write");
+  const reasons = [
+    ...waiting,
+    ...(isAtRest ? [nothingChanged(question)] : []),
+    ...(change === undefined ? [] : [change]),
+  ];
+  return { object: subject, reasons };
+}
+
+function notWatched({ kind, resource }: Subject, controllers: readonly KnownController[]): Reason {
+  const known = controllers.map(({ name, primary, watched }) => {
+    const kinds = [...new Set([primary, ...watched].map((one) => shown(one.kind)))];
+    return `${shown(name)} watches ${joined(kinds)}`;
+  });
+  const name = kind === resource ? shown(kind) : `${shown(kind)} (${shown(resource)})`;
+  const text = `no controller of this program watches ${name}`;
+  return { kind: "not-watched", text: `${text}: ${known.join("; ")}`, entries: [] };
+}
+
+function standby({ history, now }: Question): Reason | undefined {
+  const last = history.entries.findLast((entry): entry is LeaseEntry => entry.kind === "lease");
+  if (last === undefined || last.state === "leading") return undefined;
+  const { lease, holder, error, at, id } = last;
+  const since = ` since ${timeText(at, now)}`;
+  const leader = holder === undefined || holder === ""
+    ? "who leads is not known"
+    : `${shown(holder)} leads: ask that process`;
+  const text = {
+    standby: `this process is a standby of ${shown(lease)}${since}, and reconciles nothing; ${leader}`,
+    "other-leader": `this process is a standby of ${shown(lease)}${since}, and reconciles nothing; ${leader}`,
+    lost: `this process lost ${shown(lease)}${since}${error === undefined ? "" : ` (${shown(error)})`}; ${leader}`,
+    released: `this process released ${shown(lease)}${since}: it stops`,
+  }[last.state];
+  return { kind: "standby", text, at, entries: [id] };
+}
+
+function namespace({ subject, facts: { namespaces = [] } }: Question): Reason | undefined {
+  const slash = subject.key.indexOf("/");
+  if (namespaces.length === 0 || slash === -1) return undefined;
+  const name = subject.key.slice(0, slash);
+  if (namespaces.includes(name)) return undefined;
+  const text = `this process does not watch the namespace ${shown(name)}, only ${joined(namespaces.map(shown))}`;
+  return { kind: "other-namespace", text, entries: [] };
+}
+
+function notCached({ subject, concerned, facts }: Question): Reason | undefined {
+  if (facts.isCached !== false) return undefined;
+  const selectors = concerned.flatMap(({ name, primary }) => {
+    const selector = facts.selectors?.[name];
+    return selector === undefined || primary.resource !== subject.resource
+      ? []
+      : `controller ${shown(name)}: ${shown(selector)}`;
+  });
+  const because = selectors.length === 0
+    ? "it does not exist, or the server has not shown it yet"
+    : `it does not exist, or the selector does not select it (${selectors.join("; ")})`;
+  return { kind: "not-cached", text: `no cache has ${objectText(subject)}: ${because}`, entries: [] };
+}
+
+/** The caches of the kinds that the concerned controllers need and that do not follow the server. */
+function cacheProblems({ history, concerned, facts, now }: Question): readonly Reason[] {
+  const needed = new Set(concerned.flatMap(({ primary, watched }) => [primary, ...watched].map((one) => one.resource)));
+  const since = new Map<string, CacheEntry>();
+  const latest = new Map<string, CacheEntry>();
+  for (const entry of history.entries) {
+    if (entry.kind !== "cache" || !needed.has(entry.object.resource)) continue;
+    latest.set(entry.cache, entry);
+    if (entry.state === "following") since.delete(entry.cache);
+    else if (!since.has(entry.cache)) since.set(entry.cache, entry);
+  }
+  const recorded = [...since.entries()].map(([cache, first]): Reason => {
+    const { reason, error, until, id } = latest.get(cache) ?? first;
+    const why = [reason, error].flatMap((text) => text === undefined ? [] : shown(text)).join(": ");
+    const next = until === undefined ? "" : `; the next attempt is at ${timeText(until, now)}`;
+    const text = `the cache of ${shown(cache)} does not follow the server since ${timeText(first.at, now)}`;
+    return {
+      kind: "cache-waiting",
+      text: `${text}${why === "" ? "" : ` (${why})`}${next}`,
+      at: first.at,
+      entries: [first.id, id],
+    };
+  });
+  if (recorded.length > 0) return recorded;
+  return (facts.cacheProblems ?? []).map((text) => ({ kind: "cache-waiting", text: shown(text), entries: [] }));
+}
+
+/** A controller and a key of it. */
+interface ControllerKey {
+  readonly controller: string;
+  readonly key: string;
+}
+
+/** The keys that the object concerns: its own, and those that its changes queued. */
+function keysOf({ subject, history, concerned }: Question): readonly ControllerKey[] {
+  const keys = new Map<string, ControllerKey>();
+  const add = (controller: string, key: string) => keys.set(`${controller} ${key}`, { controller, key });
+  for (const { name, primary } of concerned) if (primary.resource === subject.resource) add(name, subject.key);
+  for (const entry of history.entries) {
+    const isAbout = (entry.kind === "enqueue" || entry.kind === "write") && isSubject(entry.object, subject);
+    if (isAbout && entry.controller !== undefined && entry.key !== undefined) add(entry.controller, entry.key);
+  }
+  return [...keys.values()];
+}
+
+/** What a key waits for. Undefined if it waits for a change. */
+function keyReason({ controller, key }: ControllerKey, question: Question): Reason | undefined {
+  const { history, facts, now } = question;
+  const name = `${objectText(history.primaryOf(controller, key))} (controller ${shown(controller)})`;
+  const own = history.entries.filter((entry) => entry.controller === controller && entry.key === key);
+  const last = own.findLast((entry) =>
+    entry.kind === "reconcile-start" || entry.kind === "reconcile-end" || entry.kind === "queue" ||
+    (entry.kind === "enqueue" && entry.decision === "queued")
+  );
+  const end = own.findLast((entry) => entry.kind === "reconcile-end");
+  const parking = own.findLast((entry): entry is QueueEntry =>
+    entry.kind === "queue" && (entry.decision === "parked" || entry.decision === "unparked")
+  );
+  const parkedNow = facts.parked?.find((one) => one.controller === controller && one.key === key);
+  if (parking?.decision === "parked" || parkedNow !== undefined) {
+    return parkedReason(name, parking, { reason: parkedNow?.reason, end, now });
+  }
+  const reason = (kind: Reason["kind"], text: string): Reason => ({
+    kind,
+    text: `${name} ${text}`,
+    ...(last && { at: last.at }),
+    entries: last === undefined ? [] : [last.id],
+  });
+  switch (last?.kind) {
+    case "reconcile-start":
+      return reason("running", `is being reconciled since ${timeText(last.at, now)} (${durationText(now - last.at)})`);
+    case "enqueue":
+      return reason("queued", `is queued since ${timeText(last.at, now)} and waits for a free worker`);
+    case "queue":
+      return waitReason(last, end, { now, reason });
+    case "reconcile-end":
+      return endReason(last, { now, reason });
+    default:
+      return undefined;
+  }
+}
+
+function parkedReason(
+  name: string,
+  parking: QueueEntry | undefined,
+  { reason, end, now }: {
+    readonly reason: string | undefined;
+    readonly end: ReconcileEndEntry | undefined;
+    readonly now: number;
+  },
+): Reason {
+  const until = parking?.until === undefined ? "" : ` until ${timeText(parking.until, now)}`;
+  const why = shown(parking?.reason ?? reason ?? "no reason given");
+  const error = end?.error === undefined ? "" : `; its last error: ${shown(end.error)}`;
+  return {
+    kind: "parked",
+    text: `${name} is parked${until}: ${why}${error}`,
+    ...(parking && { at: parking.at }),
+    entries: [...(parking === undefined ? [] : [parking.id]), ...(end === undefined ? [] : [end.id])],
+  };
+}
+
+/** What is needed to word the state of a key. */
+interface Wording {
+  readonly now: number;
+  readonly reason: (kind: Reason["kind"], text: string) => Reason;
+}
+
+function waitReason(
+  { decision, at, delayMs = 0, retries = 0 }: QueueEntry,
+  end: ReconcileEndEntry | undefined,
+  { now, reason }: Wording,
+): Reason | undefined {
+  const due = timeText(at + delayMs, now);
+  const error = end?.error === undefined ? "" : ` with: ${shown(end.error)}`;
+  const failures = `${retries} ${retries === 1 ? "failure" : "failures"}`;
+  switch (decision) {
+    case "backoff":
+      return reason("backoff", `waits until ${due}, after ${failures} in a row${error}`);
+    case "delayed":
+      return reason("delayed", `is reconciled again at ${due}, as its last reconcile asked; a change comes earlier`);
+    case "unparked":
+      return reason("queued", `is no longer parked since ${timeText(at, now)}`);
+    case "parked":
+    case "withdrawn":
+      return undefined;
+    default:
+      return decision satisfies never;
+  }
+}
+
+function endReason(
+  { outcome, at, error = "unknown error" }: ReconcileEndEntry,
+  { now, reason }: Wording,
+): Reason | undefined {
+  const failed = `failed at ${timeText(at, now)}: ${shown(error)}`;
+  switch (outcome) {
+    case "terminal":
+      return reason("not-retried", `${failed}; the controller says that a retry cannot help: change the object`);
+    case "given-up":
+      return reason("not-retried", `${failed}; it was retried as often as allowed, and waits for a change`);
+    case "failed":
+      return reason("backoff", `${failed}; it is retried`);
+    case "aborted":
+      return reason("not-retried", `was aborted at ${timeText(at, now)}: the process stopped or lost its Lease`);
+    case "done":
+    case "requeue":
+      return undefined;
+    default:
+      return outcome satisfies never;
+  }
+}
+
+/** Why the newest change of the object led to nothing. */
+function lastChange({ subject, history, now }: Question): Reason | undefined {
+  const change = history.entries.findLast((entry) =>
+    entry.kind === "change" && entry.isEcho !== true && entry.isInitial !== true && isSubject(entry.object, subject)
+  );
+  if (change?.kind !== "change") return undefined;
+  const decisions = history.effectsOf(change).filter((effect) => effect.kind === "enqueue");
+  if (decisions.length === 0 || decisions.some(({ decision }) => decision === "queued")) return undefined;
+  const isOwn = decisions.every(({ decision }) => decision === "own-write");
+  const text = `the last change, at ${timeText(change.at, now)}: ${changeText(change, history)}; ${
+    joined(decisions.map((decision) => ignoredText(decision, history)))
+  }`;
+  return {
+    kind: isOwn ? "own-write" : "ignored",
+    text,
+    at: change.at,
+    entries: [change.id, ...decisions.map(({ id }) => id)],
+  };
+}
+
+function nothingChanged({ subject, history, now }: Question): Reason {
+  const key = keysOf({ subject, history, concerned: history.controllers, facts: {}, now })[0];
+  const end = history.entries.findLast((entry) =>
+    entry.kind === "reconcile-end" && entry.controller === key?.controller && entry.key === key?.key
+  );
+  const since = history.entries[0]?.at;
+  const name = objectText(subject);
+  const text = end !== undefined
+    ? `nothing is left to do: the last reconcile succeeded at ${timeText(end.at, now)}, and nothing has changed since`
+    : since === undefined
+    ? `the recording is empty: this process has seen nothing of ${name}`
+    : `nothing has changed: the recording, which begins at ${timeText(since, now)}, has no change of ${name}`;
+  return { kind: "nothing-changed", text, ...(end && { at: end.at }), entries: end === undefined ? [] : [end.id] };
+}

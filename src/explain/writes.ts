@@ -1,0 +1,67 @@
+/** actTexts(): what a reconcile did, in words: its writes with what they changed, and its Events. */
+import type { EntryId, EventEntry, ObjectRef, ReconcileStartEntry, WriteEntry } from "../observe/mod.ts";
+import type { History } from "./history.ts";
+import { fieldsText, objectText, shown } from "./words.ts";
+
+/** What a reconcile did. */
+export interface ActTexts {
+  readonly texts: readonly string[];
+  readonly entries: readonly EntryId[];
+}
+
+/** Most writes and Events of one sentence. */
+const maxActs = 6;
+
+const past = { create: "created", update: "updated", patch: "patched", apply: "applied", delete: "deleted" } as const;
+
+/** @param error The error of the reconcile: a failed write that it repeats is not said twice. */
+export function actTexts(start: ReconcileStartEntry, history: History, error = ""): ActTexts {
+  const primary = history.primaryOf(start.controller, start.key);
+  const acts = history.effectsOf(start).flatMap((effect) => {
+    if (effect.kind === "event") return [{ id: effect.id, text: eventText(effect) }];
+    if (effect.kind !== "write") return [];
+    const isSaid = effect.answer.kind === "failed" && error.includes(effect.answer.message);
+    return isSaid ? [] : [{ id: effect.id, text: writeText(effect, primary, history) }];
+  });
+  const more = acts.length - maxActs;
+  const texts = acts.slice(0, maxActs).map(({ text }) => text);
+  return { texts: more > 0 ? [...texts, `and ${more} more`] : texts, entries: acts.map(({ id }) => id) };
+}
+
+/** `applied Deployment default/web (spec.replicas 5 → 2)`, `patched status`. */
+function writeText(write: WriteEntry, primary: ObjectRef, history: History): string {
+  const { verb, answer } = write;
+  const what = objectOfWrite(write, primary);
+  switch (answer.kind) {
+    case "failed": {
+      const code = answer.code === undefined ? "" : `${answer.code} ${shown(answer.reason ?? "")}: `;
+      return `could not ${verb} ${what}: ${code}${shown(answer.message)}`;
+    }
+    case "dry-run":
+      return `would have ${past[verb]} ${what} (a dry run: nothing was stored)`;
+    case "removed":
+      return verb === "delete" ? `deleted ${what}` : `${past[verb]} ${what}, which is gone with that`;
+    case "stored":
+      return `${verb === "delete" ? "asked to delete" : past[verb]} ${what}${changesOf(write, history)}`;
+    default:
+      return answer satisfies never;
+  }
+}
+
+function objectOfWrite({ object, subresource }: WriteEntry, primary: ObjectRef): string {
+  if (subresource === undefined) return objectText(object);
+  const isPrimary = object.resource === primary.resource && object.key === primary.key;
+  return isPrimary ? shown(subresource) : `${shown(subresource)} of ${objectText(object)}`;
+}
+
+/** What the response showed: which fields have other values than in the cache before. */
+function changesOf(write: WriteEntry, history: History): string {
+  const change = history.changeOf(write);
+  if (change?.change === "added") return write.verb === "create" ? "" : " (it is new)";
+  const { fields = [], moreFields = 0 } = change ?? {};
+  return fields.length === 0 ? "" : ` (${fieldsText(fields, moreFields)})`;
+}
+
+function eventText({ type, reason, note }: EventEntry): string {
+  return `recorded the ${type === "Warning" ? "warning" : "Event"} ${shown(reason)} "${shown(note)}"`;
+}

@@ -1,0 +1,85 @@
+/**
+ * debugEndpoints(): the fetch handler of the debug endpoint of a process, all answers in JSON:
+ *
+ *   /debug/queues  /debug/keys?state=  /debug/caches  /debug/recording?after=  /debug/why?kind=&key=&not=
+ *   /debug/cpu?seconds=  /debug/heap
+ *
+ * Guarantees: each request passes `debugGuard`; each answer is bounded in bytes and time.
+ */
+import type { Clock } from "../../async/mod.ts";
+import { answerWhy } from "../../explain/mod.ts";
+import type { RecordingReader } from "../../observe/mod.ts";
+import type { ServeHandler } from "../../runtime/mod.ts";
+import { debugGuard, jsonResponse, refuse } from "./debug_guard.ts";
+import { type DebugState, keyStates } from "./debug_state.ts";
+import { ProfileAnswers } from "./profile_answers.ts";
+import { RecordingAnswers } from "./recording_answers.ts";
+
+/** Options of {@link debugEndpoints}. */
+export interface DebugEndpointsOptions {
+  readonly state: DebugState;
+  readonly recording: RecordingReader;
+  /** What clients must send as their bearer token. */
+  readonly token: string;
+  /** True if only this machine can reach the server. */
+  readonly isLoopback: boolean;
+  readonly clock: Clock;
+}
+
+const maxKeys = 1_000;
+const maxChains = 100;
+
+/** Creates the handler. */
+export function debugEndpoints(options: DebugEndpointsOptions): ServeHandler {
+  const { state, recording, clock, isLoopback } = options;
+  const entries = new RecordingAnswers(recording);
+  const profiles = new ProfileAnswers({ clock, isLoopback });
+  const handlers: Readonly<Record<string, (request: Request) => Response | Promise<Response>>> = {
+    "/debug/queues": () => jsonResponse(200, { now: clock.now(), queues: state.queues() }),
+    "/debug/caches": () => jsonResponse(200, { now: clock.now(), caches: state.caches() }),
+    "/debug/keys": (request) => keysResponse(request, options),
+    "/debug/recording": (request) => entries.respond(request),
+    "/debug/why": (request) => whyResponse(request, options),
+    "/debug/cpu": (request) => profiles.cpu(request),
+    "/debug/heap": () => profiles.heap(),
+  };
+  return debugGuard(async (request) => {
+    const { pathname } = new URL(request.url);
+    const handler = Object.hasOwn(handlers, pathname) ? handlers[pathname] : undefined;
+    return handler === undefined
+      ? refuse(404, `There is no such path. There are ${Object.keys(handlers).join(", ")}`)
+      : await handler(request);
+  }, options);
+}
+
+function keysResponse(request: Request, { state, clock }: DebugEndpointsOptions): Response {
+  const given = new URL(request.url).searchParams.get("state") ?? undefined;
+  const name = keyStates.find((one) => one === given);
+  if (given !== undefined && name === undefined) return refuse(400, `state is none of ${keyStates.join(", ")}`);
+  const keys = state.keys(name, maxKeys + 1);
+  return jsonResponse(200, { now: clock.now(), isComplete: keys.length <= maxKeys, keys: keys.slice(0, maxKeys) });
+}
+
+/** The answer of `why`: which object was meant, and what happened to it, or why nothing does. */
+function whyResponse(request: Request, { state, recording, clock }: DebugEndpointsOptions): Response {
+  const { searchParams } = new URL(request.url);
+  const [kind, name] = [searchParams.get("kind"), searchParams.get("key")];
+  if (kind === null || name === null) return refuse(400, "kind or key is missing");
+  const namespace = searchParams.get("namespace") ?? undefined;
+  const limit = Number(searchParams.get("limit") ?? "10");
+  if (!(Number.isSafeInteger(limit) && limit >= 1 && limit <= maxChains)) {
+    return refuse(400, `limit is not a number from 1 to ${maxChains}`);
+  }
+  const now = clock.now();
+  const answer = answerWhy({ kind, name, namespace, isNot: searchParams.has("not") }, {
+    entries: recording.entries(),
+    controllers: state.controllers(),
+    now,
+    limit,
+    dropped: recording.dropped,
+    factsOf: (subject) => state.facts(subject),
+  });
+  return answer.kind === "unknown"
+    ? refuse(404, `${answer.problem}. ${answer.advice}`)
+    : jsonResponse(200, { now, ...answer.answer });
+}

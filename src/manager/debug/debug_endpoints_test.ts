@@ -1,0 +1,196 @@
+import { assert, assertEquals, assertMatch, test } from "../../../tests/testing.ts";
+import { controller, done, TerminalError } from "../../controller/mod.ts";
+import { builtin } from "../../api/mod.ts";
+import { VirtualClock } from "../../async/mod.ts";
+import { Recording } from "../../observe/mod.ts";
+import { nextTurn, type ServeHandler } from "../../runtime/mod.ts";
+import { createTestManager, greeter, namespace, type TestManager } from "../testing/test_manager.ts";
+import { debugEndpoints } from "./debug_endpoints.ts";
+
+const here = { remoteAddress: "127.0.0.1", isTls: false };
+const token = "t0ken-of-the-test";
+
+/** The answer to a GET with the token. */
+async function get(
+  handler: ServeHandler,
+  path: string,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Response> {
+  const url = `http://127.0.0.1:8082${path}`;
+  const all = { host: "127.0.0.1:8082", authorization: `Bearer ${token}`, ...headers };
+  return await handler(new Request(url, { headers: all }), here);
+}
+
+/** The endpoint of a Manager and its recording. */
+function endpointOf({ manager, clock }: TestManager, recording: Recording, isLoopback = true): ServeHandler {
+  return debugEndpoints({ state: manager.debugState, recording, token, isLoopback, clock });
+}
+
+/** The endpoint of a Manager that does nothing. */
+function idleEndpoint(options: { readonly isLoopback?: boolean } = {}) {
+  const test = createTestManager([greeter()]);
+  const recording = new Recording({ now: () => 0 });
+  return { test, recording, handler: endpointOf(test, recording, options.isLoopback) };
+}
+
+test("[security 29] without the token nothing is shown, and any other token is refused", async () => {
+  const { handler } = idleEndpoint();
+  for (
+    const authorization of [
+      "",
+      "Bearer ",
+      `Bearer ${token}x`,
+      `Bearer ${token.slice(1)}`,
+      `Basic ${token}`,
+      `Bearer ${"x".repeat(10_000)}`,
+    ]
+  ) {
+    const response = await get(handler, "/debug/queues", { authorization });
+    assertEquals([response.status, response.headers.get("www-authenticate")], [401, "Bearer"], authorization);
+    assertEquals(await response.json(), { error: "The token is missing or wrong" });
+  }
+  assertEquals((await get(handler, "/debug/queues")).status, 200);
+});
+
+test("[security 29] web pages, other hosts and other methods than GET are refused before the token is looked at", async () => {
+  const { handler } = idleEndpoint();
+  assertEquals((await get(handler, "/debug/queues", { origin: "http://127.0.0.1:8082" })).status, 403);
+  for (const host of ["evil.example", "evil.example:8082", "127.0.0.1.evil.example", "10.0.0.1", ""]) {
+    assertEquals((await get(handler, "/debug/queues", { host })).status, 403, host);
+  }
+  for (const host of ["127.0.0.1", "localhost:8082", "[::1]:8082", "127.1.2.3"]) {
+    assertEquals((await get(handler, "/debug/queues", { host })).status, 200, host);
+  }
+  for (const method of ["POST", "PUT", "DELETE", "OPTIONS"]) {
+    const response = await handler(new Request("http://127.0.0.1/debug/queues", { method }), here);
+    assertEquals([response.status, response.headers.get("allow")], [405, "GET, HEAD"], method);
+  }
+  const open = idleEndpoint({ isLoopback: false }).handler;
+  assertEquals((await get(open, "/debug/queues", { host: "operator.example" })).status, 200);
+});
+
+test("[130] queues, keys and caches show what the controllers do", async () => {
+  const failing = controller("failing").for(builtin.Namespace).reconcile(({ object }) => {
+    if (object.metadata.name === "bad") throw new Error("no quota");
+    if (object.metadata.name === "worse") throw new TerminalError("it cannot work");
+    return Promise.resolve(done);
+  });
+  const recording = new Recording({ now: () => 0 });
+  await using test = createTestManager([failing], { recorder: recording });
+  for (const name of ["good", "bad", "worse"]) test.cluster.put(`/api/v1/namespaces/${name}`, namespace(name));
+  void test.start();
+  const handler = endpointOf(test, recording);
+  await test.until(() => test.manager.retrying().length === 1);
+  const { queues } = await (await get(handler, "/debug/queues")).json();
+  const { controller: name, isRunning, waiting, queued } = queues[0];
+  assertEquals([name, isRunning, waiting, queued], ["failing", true, 1, 0]);
+  for (const state of ["failing", "waiting"]) {
+    const { keys, isComplete } = await (await get(handler, `/debug/keys?state=${state}`)).json();
+    const [{ key, reason, retries }] = keys;
+    assertEquals([keys.length, isComplete, key, reason, retries], [1, true, "bad", "no quota", 1]);
+  }
+  assertEquals((await (await get(handler, "/debug/keys?state=parked")).json()).keys, []);
+  assertEquals((await get(handler, "/debug/keys?state=odd")).status, 400);
+  const { caches } = await (await get(handler, "/debug/caches")).json();
+  const [{ hasSynced, state, objects, bytes, unconfirmedWrites }] = caches;
+  assertEquals([caches.length, hasSynced, state, objects, unconfirmedWrites], [1, true, "watching", 3, 0]);
+  assert(bytes > 100 && bytes < 10_000, `${bytes}`);
+});
+
+test("[130] /debug/why answers with the chain of a running process, and with the reason why nothing happens", async () => {
+  const recording = new Recording({ now: () => Date.UTC(2026, 10, 23, 9) });
+  await using test = createTestManager([greeter()], { recorder: recording });
+  void test.start();
+  const handler = endpointOf(test, recording);
+  await test.until(() => test.manager.isIdle());
+  test.cluster.put("/api/v1/namespaces/shop", namespace("shop"));
+  await test.until(() => test.cluster.writes.length > 0 && test.manager.isIdle());
+  const { object, chains } = await (await get(handler, "/debug/why?kind=ns&key=shop")).json();
+  assertEquals(object, { resource: "namespaces", kind: "Namespace", key: "shop" });
+  assertMatch(
+    chains[0].steps.map(({ text }: { text: string }) => text).join(" → "),
+    /^Namespace shop was created.* → Namespace shop queued, waited 0 ms → reconciled in 0 ms: applied ConfigMap shop\/greeter/,
+  );
+  const not = await (await get(handler, "/debug/why?kind=ns&key=other&not")).json();
+  assertEquals(not.reasons[0].kind, "not-cached");
+  assertEquals((await get(handler, "/debug/why?kind=odd&key=a")).status, 404);
+  const odd = await (await get(handler, "/debug/why?kind=odd&key=a&not")).json();
+  assertEquals(odd.reasons[0].kind, "not-watched");
+  assertEquals((await get(handler, "/debug/why?kind=ns")).status, 400);
+  assertEquals((await get(handler, "/debug/why?kind=ns&key=a&limit=1000")).status, 400);
+});
+
+test("[130] the recording comes in pages after an id", async () => {
+  const { handler, recording } = idleEndpoint();
+  for (let n = 0; n < 3_000; n++) recording.record({ kind: "note", actor: "test", what: `${n}`, causes: [] });
+  const ids: number[] = [];
+  for (let after = 0, pages = 0; pages < 3; pages++) {
+    const { entries, next, lastId } = await (await get(handler, `/debug/recording?after=${after}`)).json();
+    ids.push(...entries.map(({ id }: { id: number }) => id));
+    assert(entries.length <= 2_000 && lastId === 3_000);
+    after = next;
+  }
+  assertEquals([ids.length, ids[0], ids.at(-1)], [3_000, 1, 3_000]);
+  assertEquals((await get(handler, "/debug/recording?after=x")).status, 400);
+});
+
+/** Reads `count` events of a stream. */
+async function events(reader: ReadableStreamDefaultReader<Uint8Array>, count: number): Promise<readonly string[]> {
+  let text = "";
+  while (text.split("\n\n").length <= count) {
+    const { done: isOver, value } = await reader.read();
+    if (isOver) break;
+    text += new TextDecoder().decode(value);
+  }
+  return text.split("\n\n").slice(0, -1);
+}
+
+test("[130] the recording is followed as server-sent events, and a client that does not read is ended", async () => {
+  const { handler, recording } = idleEndpoint();
+  const note = (what: string) => recording.record({ kind: "note", actor: "test", what, causes: [] });
+  note("before");
+  const live = { accept: "text/event-stream" };
+  const response = await get(handler, "/debug/recording", live);
+  assertEquals(response.headers.get("content-type"), "text/event-stream");
+  note("after");
+  const reader = response.body?.getReader();
+  assert(reader !== undefined);
+  const [first = "", second = ""] = await events(reader, 2);
+  assertMatch(first, /^id: 1\ndata: \{.*"before"/);
+  assertMatch(second, /^id: 2\ndata: \{.*"after"/);
+  for (let n = 0; n < 5_000; n++) note(`${n}`);
+  const left = await events(reader, 10_000);
+  assertMatch(left.at(-1) ?? "", /^event: behind\ndata: \{"lastId":\d+\}$/);
+  assert(left.length < 2_000, `${left.length}`);
+  const followers: Response[] = [];
+  for (let n = 0; n < 5; n++) followers.push(await get(handler, "/debug/recording", live));
+  assertEquals(followers.map(({ status }) => status), [200, 200, 200, 200, 503]);
+  for (const { body } of followers.slice(0, 4)) await body?.cancel();
+  const again = await get(handler, "/debug/recording", live);
+  assertEquals(again.status, 200);
+  await again.body?.cancel();
+});
+
+test("[130] a CPU profile opens in Chrome's tools; one is made at a time", async () => {
+  const clock = new VirtualClock();
+  const { test } = idleEndpoint();
+  const recording = new Recording({ now: () => 0 });
+  const handler = debugEndpoints({ state: test.manager.debugState, recording, token, isLoopback: true, clock });
+  assertEquals((await get(handler, "/debug/cpu?seconds=61")).status, 400);
+  const profiling = get(handler, "/debug/cpu?seconds=5");
+  while (clock.pendingTimers === 0) await nextTurn();
+  assertEquals((await get(handler, "/debug/heap")).status, 503);
+  await clock.advance(5_000);
+  const response = await profiling;
+  assertEquals(response.headers.get("content-disposition"), 'attachment; filename="process.cpuprofile"');
+  const { nodes }: { nodes: unknown[] } = await response.json();
+  assert(nodes.length > 0);
+});
+
+test("[security 29] a heap snapshot, which contains credentials, is served on loopback only", async () => {
+  const response = await get(idleEndpoint({ isLoopback: false }).handler, "/debug/heap");
+  assertEquals(response.status, 403);
+  const local = await get(idleEndpoint().handler, "/debug/heap");
+  assertEquals(local.status, 200);
+  await local.body?.cancel();
+});

@@ -1,0 +1,74 @@
+/**
+ * debugGuard(): who may read the debug endpoint. It shows which objects exist, what the controllers do with them, and
+ * profiles of the process, so each request needs a token, also on loopback: every process of a machine can connect there.
+ *
+ * Guarantees (security 29): GET and HEAD only; no request of a web page, and none for another host (DNS rebinding); the token is
+ * compared in a time that does not depend on it; without it, no work is done.
+ */
+import type { ServeHandler } from "../../runtime/mod.ts";
+
+/** Options of {@link debugGuard}. */
+export interface DebugGuardOptions {
+  readonly token: string;
+  /** True if the server listens on loopback: then no other host may be asked for. */
+  readonly isLoopback: boolean;
+}
+
+/** The names of a server on loopback. */
+const loopbackHosts: ReadonlySet<string> = new Set(["localhost", "[::1]"]);
+/** Longer than any token. */
+const maxTokenChars = 4096;
+
+/** Puts the checks in front of `handler`. */
+export function debugGuard(handler: ServeHandler, options: DebugGuardOptions): ServeHandler {
+  const isToken = tokenCheck(options.token);
+  return async (request, connection) => {
+    if (request.method !== "GET" && request.method !== "HEAD") {
+      return refuse(405, "Only GET is served", { allow: "GET, HEAD" });
+    }
+    if (request.headers.has("origin")) return refuse(403, "Requests from web pages are forbidden");
+    const host = (request.headers.get("host") ?? "").replace(/:\d+$/, "").toLowerCase();
+    if (options.isLoopback && !loopbackHosts.has(host) && !/^127(\.\d{1,3}){3}$/.test(host)) {
+      return refuse(403, "This server serves loopback addresses only");
+    }
+    const authorization = request.headers.get("authorization") ?? "";
+    const [, given = ""] = /^Bearer +(\S+)$/i.exec(authorization.slice(0, maxTokenChars)) ?? [];
+    if (!await isToken(given)) return refuse(401, "The token is missing or wrong", { "www-authenticate": "Bearer" });
+    return await handler(request, connection);
+  };
+}
+
+/** Compares hashes of equal length completely, so that the time says nothing about the token. */
+function tokenCheck(token: string): (given: string) => Promise<boolean> {
+  const expected = digest(token);
+  return async (given) => {
+    const [wanted, found] = await Promise.all([expected, digest(given)]);
+    let difference = 0;
+    for (let index = 0; index < wanted.length; index++) difference |= (wanted[index] ?? 0) ^ (found[index] ?? 0);
+    return difference === 0;
+  };
+}
+
+async function digest(text: string): Promise<Uint8Array> {
+  return new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
+}
+
+/** An answer that browsers do not interpret and caches do not store. */
+export function jsonResponse(status: number, value: unknown, headers: Readonly<Record<string, string>> = {}): Response {
+  const bytes = new TextEncoder().encode(`${JSON.stringify(value)}\n`);
+  return new Response(bytes, {
+    status,
+    headers: {
+      "content-type": "application/json",
+      "content-length": String(bytes.length),
+      "x-content-type-options": "nosniff",
+      "cache-control": "no-store",
+      ...headers,
+    },
+  });
+}
+
+/** A refusal with a sentence. */
+export function refuse(status: number, error: string, headers: Readonly<Record<string, string>> = {}): Response {
+  return jsonResponse(status, { error }, headers);
+}
