@@ -112,27 +112,39 @@ function escapeAt(regexp: RegExp, index: number, place: Place, { isInClass = fal
 /** A class such as `\d`, which cannot be the end of a range. */
 const namedClass = /^\\[dDwWsSpP]/;
 
-/** Translates a character class. Inside of one, `[` is a plain character in JavaScript but opens a named class in RE2. */
+/**
+ * Translates a character class. In JavaScript a minus between two atoms makes a range of them, or stands for itself when one
+ * of them is a named class; either way it belongs to both. RE2 knows only ranges, so a minus that stands for itself is escaped.
+ */
 function classAt(regexp: RegExp, start: number, place: Place): Token {
   const { source } = regexp;
   const opening = source.startsWith("[^", start) ? "[^" : "[";
   let text = opening;
   let index = start + opening.length;
+  let isAfterPair = false;
   if (source[index] === "]") throw refused(source, "an empty character class", place);
   while (index < source.length && source[index] !== "]") {
-    if (source[index] === "\\") {
-      const [read, written] = source[index + 1] === "b"
-        ? [2, "\\x08"]
-        : escapeAt(regexp, index, place, { isInClass: true });
-      text += written;
-      index += read;
-      continue;
-    }
-    const isPlainMinus = source[index] === "-" && namedClass.test(source.slice(index + 1, index + 3));
-    text += source[index] === "[" || isPlainMinus ? `\\${source[index]}` : source[index];
-    index++;
+    const [firstLength, first] = classAtomAt(regexp, index, place);
+    // Otherwise RE2 would make a range of the end of the pair and what follows.
+    text += first === "-" && isAfterPair ? "\\-" : first;
+    const minus = index + firstLength;
+    isAfterPair = false;
+    index = minus;
+    if (source[minus] !== "-" || source[minus + 1] === "]") continue;
+    const [lastLength, last] = classAtomAt(regexp, minus + 1, place);
+    isAfterPair = namedClass.test(first) || namedClass.test(last);
+    text += isAfterPair ? `\\-${last === "-" ? "\\-" : last}` : `-${last}`;
+    index = minus + 1 + lastLength;
   }
   return [index + 1 - start, `${text}]`];
+}
+
+/** One character or named class. Inside of a class, `[` is a plain character in JavaScript but opens a named class in RE2. */
+function classAtomAt(regexp: RegExp, index: number, place: Place): Token {
+  const { source } = regexp;
+  if (source[index] === "[") return [1, "\\["];
+  if (source[index] !== "\\") return [1, source[index] ?? ""];
+  return source[index + 1] === "b" ? [2, "\\x08"] : escapeAt(regexp, index, place, { isInClass: true });
 }
 
 function refused(source: string, what: string, place: Place): TypeError {
