@@ -81,7 +81,7 @@ const servingFlags = z.object({
   }),
   debugBindAddress: flag(bindAddress().prefault("0"), {
     flags: "--debug-bind-address <address>",
-    about: "address of the debug endpoint, which why and top ask; 0 serves none; other than loopback needs --cert-dir",
+    about: "address of the debug endpoint, which why asks; 0 serves none; other than loopback needs --cert-dir",
     example: "--debug-bind-address 127.0.0.1:8082",
     group: servingGroup,
   }),

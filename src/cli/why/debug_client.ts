@@ -1,5 +1,5 @@
 /**
- * askDebugEndpoint(): asks the debug endpoint of a running process, for `why` and `top`.
+ * askDebugEndpoint(): asks the debug endpoint of a running process.
  *
  * Guarantees: the token is sent to the address of the command line only, redirects are not followed; answers are bounded; each
  * error says what to do.
