@@ -32,7 +32,7 @@ export function isAccepted({ text, place }: Finding): boolean {
   // The entry /kinds exports all generated types, in namespaces, where the linter finds neither them nor their docstrings.
   const isGenerated = /^error\[(missing-jsdoc|private-type-ref)\]/.test(text) &&
     /\/src\/(api\/(generated\/|mod\.ts:)|schema\/embedded_schemas\.ts:)/.test(place);
-  const isZod = isPrivateType && /references private type '(Zod\w+|output|input|core)'/.test(text);
+  const isZod = isPrivateType && /references private type '(\$?Zod\w+|output|input|core)'/.test(text);
   // The parts of a computed type say nothing to users.
   const isComputed = isPrivateType && place.includes("/src/schema/checked_rules.ts:");
   return place.includes("node_modules") || isZod || isGenerated || isComputed;

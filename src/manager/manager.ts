@@ -102,6 +102,9 @@ const notPrepared = "it has not started: the API server was not reached yet, or 
 /** The phases in which Runnables start; they stop in the reverse order. */
 type Phase = "http" | "webhooks" | "others";
 
+/** The state of queues and caches at this moment, for the debug endpoint. No method, since users do not need it. */
+export let debugStateOf: (manager: Manager) => DebugState;
+
 /**
  * Runs controllers over one shared cache, from start to stop. `operatorCli` creates one; programs that are not a command
  * line create their own. In tests of controllers, use a `World`.
@@ -123,6 +126,17 @@ type Phase = "http" | "webhooks" | "others";
  * ```
  */
 export class Manager {
+  static {
+    debugStateOf = (manager) =>
+      new DebugState({
+        members: () => manager.#controllers.members(),
+        informers: () => manager.#caches.informers(),
+        findInformer: (definition, resource) => manager.#caches.of(definition).findInformer(resource),
+        namespaces: manager.#options.namespaces,
+        parked: () => manager.#controllers.parked(),
+      });
+  }
+
   readonly #options: ManagerOptions;
   readonly #clock: Clock;
   readonly #caches: SharedCaches;
@@ -230,18 +244,6 @@ export class Manager {
   /** The keys that are not reconciled for a while, because the controllers' writes were reverted again and again. */
   parked(): readonly ParkedKey[] {
     return this.#controllers.parked();
-  }
-
-  /** The state of queues and caches at this moment, for the debug endpoint. @internal */
-  get debugState(): DebugState {
-    const [caches, controllers] = [this.#caches, this.#controllers];
-    return new DebugState({
-      members: () => controllers.members(),
-      informers: () => caches.informers(),
-      findInformer: (definition, resource) => caches.of(definition).findInformer(resource),
-      namespaces: this.#options.namespaces,
-      parked: () => controllers.parked(),
-    });
   }
 
   /** The health checks: readiness of each controller, and liveness of the leader election if there is one. */

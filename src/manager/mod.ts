@@ -47,7 +47,7 @@ export {
 export { debugEndpoints, type DebugEndpointsOptions, DebugState, type KeyState, knownController } from "./debug/mod.ts";
 export { customDefinitions, type DefinitionOptions, isCustomResource, withConversions } from "./custom_definitions.ts";
 export type { ParkedKey, RetryingKey } from "./controller_group.ts";
-export { Manager, type ManagerElection, type ManagerOptions, StopTimeoutError } from "./manager.ts";
+export { debugStateOf, Manager, type ManagerElection, type ManagerOptions, StopTimeoutError } from "./manager.ts";
 export {
   type FlagReader,
   type ObjectName,

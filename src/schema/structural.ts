@@ -51,7 +51,7 @@ import type { StructuralSchema, ValidationRule } from "./structural_schema.ts";
  * console.assert(schema.properties?.replicas?.default === 1);
  * ```
  */
-export function structuralSchema(schema: Schema, kind: string): StructuralSchema {
+export function structuralSchema(schema: z.core.$ZodType, kind: string): StructuralSchema {
   return canonical(translate(schema, rootPlace(kind)));
 }
 

@@ -7,6 +7,7 @@
 import { combinedSelector } from "../../api/mod.ts";
 import { type Client, measuredTransport } from "../../client/mod.ts";
 import {
+  debugStateOf,
   EventLoopWatchdog,
   type HealthCheck,
   HealthChecks,
@@ -70,7 +71,7 @@ export async function createManager(connection: Connection, plan: RunPlan): Prom
   const watchdog = new EventLoopWatchdog({ clock, failAfterMs: flags.leaderElectionRenewDeadline });
   const ownChecks = controllers.flatMap(({ healthChecks = [] }) => healthChecks);
   const checks = [...manager.checks(), watchdog.check, ...ownChecks];
-  const debug = isDebugged && recording ? { state: manager.debugState, recording, session } : undefined;
+  const debug = isDebugged && recording ? { state: debugStateOf(manager), recording, session } : undefined;
   for (const endpoint of createEndpoints(flags, { checks, metrics, endpoints, reviewer: client, clock, debug })) {
     await manager.addRunnable(endpoint, "http");
   }

@@ -5,6 +5,7 @@ import { VirtualClock } from "../../async/mod.ts";
 import { Recording } from "../../observe/mod.ts";
 import { nextTurn, type ServeHandler } from "../../runtime/mod.ts";
 import { createTestManager, greeter, namespace, type TestManager } from "../testing/test_manager.ts";
+import { debugStateOf } from "../manager.ts";
 import { debugEndpoints } from "./debug_endpoints.ts";
 
 const here = { remoteAddress: "127.0.0.1", isTls: false };
@@ -23,7 +24,7 @@ async function get(
 
 /** The endpoint of a Manager and its recording. */
 function endpointOf({ manager, clock }: TestManager, recording: Recording, isLoopback = true): ServeHandler {
-  return debugEndpoints({ state: manager.debugState, recording, token, isLoopback, clock });
+  return debugEndpoints({ state: debugStateOf(manager), recording, token, isLoopback, clock });
 }
 
 /** The endpoint of a Manager that does nothing. */
@@ -175,7 +176,7 @@ test("[130] a CPU profile opens in Chrome's tools; one is made at a time", async
   const clock = new VirtualClock();
   const { test } = idleEndpoint();
   const recording = new Recording({ now: () => 0 });
-  const handler = debugEndpoints({ state: test.manager.debugState, recording, token, isLoopback: true, clock });
+  const handler = debugEndpoints({ state: debugStateOf(test.manager), recording, token, isLoopback: true, clock });
   assertEquals((await get(handler, "/debug/cpu?seconds=61")).status, 400);
   const profiling = get(handler, "/debug/cpu?seconds=5");
   while (clock.pendingTimers === 0) await nextTurn();
