@@ -3,19 +3,18 @@
  * control plane. The pages are read in their order: the first one makes the project in which those about testing and
  * production begin.
  */
-import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pack } from "../../tasks/pack.ts";
 import { root } from "../../tasks/_root.ts";
-import { missingRuntimes, nodeProgram, npmModule } from "../../tasks/_runtimes.ts";
+import { missingRuntimes } from "../../tasks/_runtimes.ts";
 import type { ControlPlane } from "../controlplane/mod.ts";
 import { controlPlaneTest } from "../controlplane/test.ts";
 import { guidePages, missingLine, type ShellBlock, shellBlocks } from "../shell_blocks.ts";
 import { assertEquals, test } from "../testing.ts";
 import { type Machine, machine, nodeOnly } from "./_machine.ts";
-import { startRegistry } from "./_registry.ts";
+import { registryWith } from "./_user_runtimes.ts";
 
 const title = "the commands of the guide run on a machine with Node and kubectl, and print what it shows";
 
@@ -83,10 +82,7 @@ async function readGuide(controlPlane: ControlPlane): Promise<void> {
 }
 
 async function readPages(controlPlane: ControlPlane, packed: string): Promise<void> {
-  const upstream = execFileSync(nodeProgram("node24"), [npmModule(), "config", "get", "registry"], {
-    encoding: "utf8",
-  });
-  await using registry = await startRegistry(pack(packed), upstream.trim());
+  await using registry = await registryWith(pack(packed));
   using here = machine({
     programs: { ...nodeOnly(), kubectl: `exec '${controlPlane.description.binaries.kubectl}' "$@"` },
     registry: registry.url,

@@ -7,79 +7,56 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import process from "node:process";
 import { pack } from "../../tasks/pack.ts";
-import { root } from "../../tasks/_root.ts";
-import { missingRuntimes, nodeProgram, npmModule } from "../../tasks/_runtimes.ts";
+import { missingRuntimes } from "../../tasks/_runtimes.ts";
 import { assert, assertEquals, assertMatch, test } from "../testing.ts";
-import { machine, nodeOnly } from "./_machine.ts";
-import { startRegistry } from "./_registry.ts";
+import { machine } from "./_machine.ts";
+import { registryWith, type UserRuntime, userRuntimes } from "./_user_runtimes.ts";
 
 const archives = missingRuntimes === undefined ? pack() : [];
 
-/** The words of a runtime. */
-interface Words {
-  readonly create: string;
-  readonly add: string;
-  readonly task: (name: string, flags?: string) => string;
-  /** Further checks in the new folder. */
-  readonly others: readonly string[];
+/** What users of a runtime do else. */
+interface Way {
+  /** The command before the name. @default the one of the runtime */
+  readonly create?: string;
+  /** Further lines in the new folder. */
+  readonly others?: readonly string[];
 }
 
-async function walk(programs: Readonly<Record<string, string>>, words: Words): Promise<void> {
-  const upstream = execFileSync(nodeProgram("node24"), [npmModule(), "config", "get", "registry"], {
-    encoding: "utf8",
-  });
-  await using registry = await startRegistry(archives, upstream.trim());
-  using here = machine({ programs, registry: registry.url });
-  assertMatch(await here.run(words.create), /next: cd website && /);
+const ways: Readonly<Record<string, Way>> = {
+  "Node 22": { create: "npm create --yes @pintle", others: ["npx @pintle/controller new other --dry-run"] },
+  Deno: {},
+  Bun: {},
+};
+
+async function walk({ create, add, task, checks, programs }: UserRuntime, way: Way): Promise<void> {
+  await using registry = await registryWith(archives);
+  using here = machine({ programs: programs(), registry: registry.url });
+  assertMatch(await here.run(`${way.create ?? create} website`), /next: cd website && /);
   const site = join(here.folder, "website");
-  await here.run(words.add, site);
+  await here.run(add("croner"), site);
   const main = readFileSync(join(site, "main.ts"), "utf8");
   const added =
     'import { Cron } from "croner";\n\nif (new Cron("* * * * *").nextRun() === null) throw new Error("never");\n';
   writeFileSync(join(site, "main.ts"), main.replace(/\nprocess\.exit/, `${added}\nprocess.exit`));
-  await here.run(words.task("test"), site);
-  for (const line of words.others) await here.run(line, site);
-  assertMatch(await here.run(words.task("dev", "--until-settled"), site), /^website +1 object +settled$/m);
-  assertMatch(await here.run(words.task("simulate"), site), / 0 violations, /);
-  await here.run(words.task("compile"), site);
+  await here.run(task("test"), site);
+  for (const line of [...checks, ...way.others ?? []]) await here.run(line, site);
+  assertMatch(await here.run(task("dev", "--until-settled"), site), /^website +1 object +settled$/m);
+  assertMatch(await here.run(task("simulate"), site), / 0 violations, /);
+  await here.run(task("compile"), site);
   const settled = await here.run("dist/website dev website --samples --until-settled", site);
   assertMatch(settled, /^website +1 object +settled$/m);
   assertEquals(await here.run("dist/website --version", site), "0.1.0\n");
   assertMatch(await here.run("dist/website new other", site, 2), /Cannot find command "new"/);
-  assertMatch(await here.run(words.task("image"), site), /^dist\/website\.image\.tar: website:/m);
+  assertMatch(await here.run(task("image"), site), /^dist\/website\.image\.tar: website:/m);
 }
 
-const cases: readonly (readonly [name: string, programs: () => Readonly<Record<string, string>>, words: Words])[] = [
-  ["Node 22", nodeOnly, {
-    create: "npm create --yes @pintle website",
-    add: "npm install croner",
-    task: (name, flags) => `npm run ${name}${flags === undefined ? "" : ` -- ${flags}`}`,
-    others: ["npm run check", "npx @pintle/controller new other --dry-run"],
-  }],
-  ["Deno", () => ({ deno: `exec '${process.execPath}' "$@"` }), {
-    create: "deno run -A npm:@pintle/controller new website",
-    add: "deno add npm:croner",
-    task: (name, flags = "") => `deno task ${name} ${flags}`,
-    others: ["deno check", "deno fmt --check", "deno lint"],
-  }],
-  ["Bun", () => {
-    const script = join(root, "tasks", "bun.sh");
-    const program = execFileSync("sh", [script, "--print", "process.execPath"], { encoding: "utf8" }).trim();
-    return { bun: `exec '${program}' "$@"` };
-  }, {
-    create: "bun x --bun @pintle/controller new website",
-    add: "bun add croner",
-    task: (name, flags = "") => `bun run ${name} ${flags}`,
-    others: [],
-  }],
-];
-
-for (const [name, programs, words] of cases) {
+for (const runtime of userRuntimes) {
+  const way = ways[runtime.name];
+  if (way === undefined) continue;
   const sentence =
-    `from an empty folder with ${name} only, an operator is written, tested, run, simulated, compiled and made an image`;
-  if (missingRuntimes === undefined) test(sentence, () => walk(programs(), words));
+    `from an empty folder with ${runtime.name} only, an operator is written, tested, run, simulated, compiled and made an image`;
+  if (missingRuntimes === undefined) test(sentence, () => walk(runtime, way));
   else test.skip(sentence, missingRuntimes);
 }
 
