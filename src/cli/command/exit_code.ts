@@ -126,7 +126,8 @@ export function failureOf(error: unknown): Failure {
 }
 
 function knownFailure(error: unknown): Failure | undefined {
-  if (error instanceof CommandError) return error;
+  // A copy: callers change the code of a usage error by spreading, which leaves out the message of an Error.
+  if (error instanceof CommandError) return { code: error.code, message: error.message, advice: error.advice };
   if (error instanceof UsageError) return { code: exitCode.usage, message: error.message, advice: error.advice };
   if (error instanceof KubeconfigError) {
     return { code: exitCode.kubeconfig, message: error.message, advice: undefined }; // the message contains the advice

@@ -23,6 +23,11 @@ test("[84] each kind of error has its exit code", () => {
   for (const [error, code] of cases) assertEquals(failureOf(error).code, code, String(error));
 });
 
+test("[84] a failure keeps its message when its code is replaced", () => {
+  const failure = failureOf(new CommandError("Cannot read a", { code: exitCode.usage, advice: "Name b" }));
+  assertEquals({ ...failure, code: 1 }, { code: 1, message: "Cannot read a", advice: "Name b" });
+});
+
 test("[84] an error is classified by its causes, however many layers are in between", () => {
   const forbidden = new ApiError({ code: 403, message: "no" }, { action });
   const wrapped = new Error('Cannot run controller "foo"', { cause: new Error("Cannot start", { cause: forbidden }) });
