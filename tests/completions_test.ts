@@ -37,6 +37,7 @@ const freeText: ReadonlySet<string> = new Set([
   "--plan",
   "--points",
   "--port",
+  "--recording-bytes",
   "--replicas",
   "--request-timeout",
   "--resync",

@@ -98,6 +98,7 @@ export const innerFolders: Readonly<Record<string, readonly string[]>> = {
     "connection",
     "crds",
     "tracing",
+    "recording",
     "run",
     "plan",
     "manifests",

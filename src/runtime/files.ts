@@ -73,6 +73,17 @@ export async function readBytes(path: string): Promise<Uint8Array<ArrayBuffer>> 
   }
 }
 
+/** The first bytes of a regular file as UTF-8. @throws Error as {@link readBytes} does */
+export async function readStart(path: string, maxBytes: number): Promise<string> {
+  const file = await openForReading(path, true);
+  try {
+    const { bytesRead, buffer } = await file.read(new Uint8Array(maxBytes), 0, maxBytes);
+    return new TextDecoder().decode(buffer.subarray(0, bytesRead));
+  } finally {
+    await file.close();
+  }
+}
+
 /** Reads a file as {@link readText} does; undefined if the file does not exist. */
 export async function findText(path: string, options: ReadTextOptions = {}): Promise<string | undefined> {
   try {
@@ -117,6 +128,30 @@ export async function writeFile(
   }
 }
 
+/** A file that this process has created and writes from its beginning to its end. */
+export interface CreatedFile {
+  /** Appends text as UTF-8. @returns the number of its bytes */
+  write(text: string): Promise<number>;
+  close(): Promise<void>;
+}
+
+/** Creates a file. @throws Error with the code `EEXIST` if anything has this name, also a link: nothing is followed */
+export async function createFile(path: string, options: WriteFileOptions = {}): Promise<CreatedFile> {
+  const { mode = 0o600 } = options;
+  const file = await open(path, "wx", mode);
+  return {
+    write: async (text) => {
+      const bytes = new TextEncoder().encode(text);
+      // A disk that is almost full takes a part first, and then fails.
+      for (let offset = 0; offset < bytes.length;) {
+        offset += (await file.write(bytes, offset, bytes.length - offset)).bytesWritten;
+      }
+      return bytes.length;
+    },
+    close: () => file.close(),
+  };
+}
+
 /**
  * Creates a folder and its missing parents with the permission bits `mode`. An existing folder stays unchanged. It does
  * not use the option `recursive`, with which Node tries for ever where the system creates no folder, as in /proc.
@@ -142,7 +177,7 @@ async function makeOneDirectory(path: string, mode: number): Promise<unknown> {
   }
 }
 
-/** Gives a file or a folder another path, which must not exist. */
+/** Gives a file or a folder another path. A file there is replaced. A link is moved, not followed. */
 export async function movePath(from: string, to: string): Promise<void> {
   await rename(from, to);
 }
@@ -154,6 +189,16 @@ export async function pathExists(path: string): Promise<boolean> {
     return true;
   } catch (error) {
     if (isMissingFile(error)) return false;
+    throw error;
+  }
+}
+
+/** Whether a regular file has this name: false for a folder, a device or a link, undefined for nothing. */
+export async function isRegularFile(path: string): Promise<boolean | undefined> {
+  try {
+    return (await lstat(path)).isFile();
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
     throw error;
   }
 }

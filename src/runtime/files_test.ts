@@ -3,7 +3,18 @@ import { chmod, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile as writ
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { assert, assertEquals, assertNotEquals, assertRejects, test } from "../../tests/testing.ts";
-import { fileStat, findText, makeDirectory, readText, removePath, resolvePath, writeFile } from "./files.ts";
+import {
+  createFile,
+  fileStat,
+  findText,
+  isRegularFile,
+  makeDirectory,
+  readStart,
+  readText,
+  removePath,
+  resolvePath,
+  writeFile,
+} from "./files.ts";
 
 class Folder implements AsyncDisposable {
   readonly path: string;
@@ -49,6 +60,25 @@ test("[security 6] writeFile() writes for the owner only and leaves no temporary
   await writeFile(path, new Uint8Array([51]), { mode: 0o640 });
   assertEquals([await readFile(path, "utf8"), (await stat(path)).mode & 0o777], ["3", 0o640]);
   assertEquals(await readdir(folder.path), ["secret"]);
+});
+
+test("createFile() writes for the owner only, and refuses a file, a folder and a link", async () => {
+  await using folder = await Folder.make();
+  const path = join(folder.path, "new");
+  const file = await createFile(path);
+  assertEquals([await file.write("ä"), await file.write("bc")], [2, 2]);
+  await file.close();
+  assertEquals([await readFile(path, "utf8"), (await stat(path)).mode & 0o777], ["äbc", 0o600]);
+  assertEquals([await readStart(path, 2), await readStart(path, 100)], ["ä", "äbc"]);
+  const link = join(folder.path, "link");
+  await symlink(join(folder.path, "missing"), link);
+  for (const taken of [path, folder.path, link]) await assertRejects(() => createFile(taken), /EEXIST/);
+  assertEquals(await Promise.all([path, folder.path, link, `${path}2`].map(isRegularFile)), [
+    true,
+    false,
+    false,
+    undefined,
+  ]);
 });
 
 test("writeFile() replaces a symbolic link and does not follow it", async () => {

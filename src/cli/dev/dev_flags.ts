@@ -3,6 +3,7 @@ import { z } from "zod";
 import { commandLineOnly, flag, namespaceName, text, UsageError, wholeNumber } from "../flags/mod.ts";
 import type { OperatorController } from "../../manager/mod.ts";
 import { type Call, selectNamedOrAll } from "../command/mod.ts";
+import { recordFlag } from "../recording/mod.ts";
 import { namespacesOf, selectorFlag } from "../run/mod.ts";
 
 export const devFlags = z.object({
@@ -54,6 +55,7 @@ export const devFlags = z.object({
     example: "--write-kubeconfig dev.yaml",
     completes: "file",
   }),
+  record: recordFlag,
   quiet: flag(z.boolean().default(false), {
     ...commandLineOnly,
     flags: "-q, --quiet",

@@ -13,7 +13,8 @@ import { showLiveTable } from "./live_table.ts";
 import { Client, Discovery, isAlreadyExists, type NewObject } from "../../client/mod.ts";
 import { processFacts, runAttached } from "../../runtime/mod.ts";
 import { builtin, combinedSelector, keyOf, type KubeObject, type Resource, splitKey } from "../../api/mod.ts";
-import type { Cell, Line, Tone } from "../../observe/mod.ts";
+import { type Cell, type Line, Recording, type Tone } from "../../observe/mod.ts";
+import { RecordFile } from "../recording/mod.ts";
 import { count, type LiveLines, table } from "../output/mod.ts";
 
 /** The cluster, the controllers and the flags of a run. */
@@ -125,8 +126,10 @@ export function interruptedError(run: DevRun | undefined): CommandError {
 async function createDevManager(options: DevRunOptions): Promise<Manager> {
   const { cluster, controllers, namespaces, session, flags } = options;
   const { operator: { name, cacheRules }, processEnvironment: { clock, random } } = session;
+  const file = RecordFile.create(flags.record, { session, controllers });
   const manager = new Manager({
     ...cluster.managerOptions,
+    recorder: file && new Recording({ now: () => clock.now(), maxBytes: 0, sink: file }),
     name,
     instance: processFacts().hostname,
     namespaces: namespaces.length === 0 ? undefined : namespaces,
@@ -141,6 +144,7 @@ async function createDevManager(options: DevRunOptions): Promise<Manager> {
   for (const runnable of controllers.flatMap((controller) => controller.runnables ?? [])) {
     await manager.addRunnable(runnable);
   }
+  await file?.open();
   return manager;
 }
 

@@ -25,6 +25,7 @@ import type { BindAddress, ServingFlags } from "./run_flags.ts";
 import type { OperatorEndpoints } from "../command/mod.ts";
 import { logDryRunWrites } from "./dry_run_writes.ts";
 import { UsageError } from "../flags/mod.ts";
+import { RecordFile } from "../recording/mod.ts";
 import { startTracing, tracingTarget } from "../tracing/mod.ts";
 import { webhookRunnable } from "./webhooks.ts";
 import { type Clock, untilAborted } from "../../async/mod.ts";
@@ -40,10 +41,11 @@ export async function createManager(connection: Connection, plan: RunPlan): Prom
   const client = createClient(connection, plan);
   const traces = tracingTarget(flags.otlpEndpoint, session.environment);
   const isDebugged = flags.debugBindAddress !== undefined;
-  // Traces read the entries as they come, and only the debug endpoint needs them later.
-  const recording = traces === undefined && !isDebugged
+  const file = RecordFile.create(flags.record, { session, controllers });
+  // The file and traces get the entries as they come, and only the debug endpoint needs them later.
+  const recording = file === undefined && traces === undefined && !isDebugged
     ? undefined
-    : new Recording({ now: () => clock.now(), ...(isDebugged ? {} : { maxBytes: 0 }) });
+    : new Recording({ now: () => clock.now(), maxBytes: isDebugged ? flags.recordingBytes : 0, sink: file });
   const manager = new Manager({
     client,
     metrics,
@@ -98,6 +100,7 @@ export async function createManager(connection: Connection, plan: RunPlan): Prom
     findConfigurations: (signal) => findWebhookConfigurationName({ ...search, signal }),
   });
   if (webhooks !== undefined) await manager.addRunnable(webhooks, "webhooks");
+  await file?.open();
   return manager;
 }
 

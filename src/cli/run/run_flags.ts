@@ -16,6 +16,8 @@ import {
   wholeNumber,
 } from "../flags/mod.ts";
 import { connectionFlags } from "../connection/mod.ts";
+import { defaultRecordingBytes } from "../../observe/mod.ts";
+import { recordFlag } from "../recording/mod.ts";
 
 const connectTimeout = flag(durationMs().optional(), {
   group: "Cluster (as in kubectl):",
@@ -202,6 +204,12 @@ export const runFlags = z.object({
   once: flag(z.boolean().default(false), {
     flags: "--once",
     about: "reconcile every object, then end: with 0 if all succeeded, else with 1",
+  }),
+  record: recordFlag,
+  recordingBytes: flag(wholeNumber(0, 1_073_741_824).prefault(String(defaultRecordingBytes)), {
+    flags: "--recording-bytes <bytes>",
+    about: "memory of the debug endpoint for what happened; the oldest is dropped; 0 keeps nothing",
+    example: "--recording-bytes 33554432",
   }),
   ...servingFlags.shape,
   ...electionFlags.shape,
