@@ -198,7 +198,7 @@ test("[124] a chart has the alerts and the dashboard as values, and leaves the t
   assertStringIncludes(rule, "{{- if .Values.monitoring.enabled }}");
   assertStringIncludes(rule, "{{- with .Values.monitoring.labels }}");
   assertStringIncludes(rule, '{{ "{{" }} $labels.controller }}');
-  assertStringIncludes(rule, 'namespace="{{ .Release.Namespace }}"');
+  assertStringIncludes(rule, 'namespace="{{ .Values.namespaceOverride | default .Release.Namespace }}"');
   const dashboard = await contentOf(folder.path, "templates/configmap-op-website-dashboard.yaml");
   assertStringIncludes(dashboard, '{{ "{{" }}controller}}');
 });
