@@ -4,6 +4,7 @@
  */
 import { Pod } from "../../src/mod.ts";
 import { Client } from "../../src/client.ts";
+import { until } from "../controlplane/mod.ts";
 import { assert, assertEquals, assertMatch, assertRejects } from "../testing.ts";
 import { nginxImage } from "./images.ts";
 import { realNodeTest, uniqueName } from "./test.ts";
@@ -46,6 +47,12 @@ realNodeTest(
       });
       return await response.text();
     };
+    // The container runs; its server may not listen yet.
+    await until("see the server listen", async () => {
+      const text = await ask("/echo?msg=one").catch(String);
+      return text === "one" ? { kind: "found", value: text } : { kind: "pending", state: text };
+    });
+    errors.length = 0;
     assertEquals(await Promise.all([ask("/hostname"), ask("/hostname"), ask("/echo?msg=three")]), [
       "web",
       "web",

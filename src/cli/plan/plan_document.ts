@@ -4,6 +4,7 @@
  * Guarantees: a file that is no Plan is refused with the first reason. Its texts are those of others, and are printed as such.
  */
 import { z } from "zod";
+import { boundedParse } from "../../schema/mod.ts";
 import { isDeepEqual, parseFiniteJson } from "../../api/mod.ts";
 import { CommandError, exitCode } from "../command/mod.ts";
 import type { PlannedChange, PlannedProblem } from "./plan_result.ts";
@@ -63,9 +64,9 @@ export interface Plan extends Readonly<Omit<z.output<typeof planSchema>, Lists>>
 /** Parses the output of `plan -o json`. @throws CommandError when it is none */
 export function parsePlan(text: string, source: string): Plan {
   try {
-    const result = planSchema.safeParse(parseFiniteJson(text));
-    if (result.success) return result.data;
-    const [issue] = result.error.issues;
+    const result = boundedParse(planSchema, parseFiniteJson(text));
+    if (result.kind === "valid") return result.value;
+    const [issue] = result.issues;
     throw new TypeError(`${issue?.path.join(".") || "the document"}: ${issue?.message ?? "it is no Plan"}`);
   } catch (cause) {
     const state = cause instanceof Error ? cause.message : String(cause);

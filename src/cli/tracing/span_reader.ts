@@ -57,7 +57,7 @@ export class SpanReader {
   readonly #tracer: Tracer;
   readonly #metrics: MetricsRegistry;
   /** The reconciles that run, by the id of their start. */
-  readonly #running = new Map<EntryId, { readonly span: Span; readonly context: Context }>();
+  readonly #running = new Map<EntryId, { readonly span: Span; readonly context: Context; readonly at: number }>();
   /** The spans that each entry belongs to or was caused by; the oldest first. */
   readonly #known = new Map<EntryId, readonly SpanContext[]>();
 
@@ -118,7 +118,7 @@ export class SpanReader {
         "pintle.retries": retries,
       },
     }, ROOT_CONTEXT);
-    this.#running.set(id, { span, context: trace.setSpan(ROOT_CONTEXT, span) });
+    this.#running.set(id, { span, context: trace.setSpan(ROOT_CONTEXT, span), at });
     this.#remember(id, [span.spanContext()]);
     this.#exemplify("workqueue_queue_duration_seconds", entry, waitedMs / 1000, span);
   }
@@ -140,10 +140,11 @@ export class SpanReader {
   #write(entry: WriteEntry): SpanContext {
     const { at, verb, object, subresource, fieldManager, answer, durationMs } = entry;
     const of = subresource === undefined ? object.resource : `${object.resource}/${subresource}`;
-    const parent = this.#runningOf(entry)?.context ?? ROOT_CONTEXT;
+    const { context: parent = ROOT_CONTEXT, at: earliest = -Infinity } = this.#runningOf(entry) ?? {};
     const span = this.#tracer.startSpan(`${verb} ${of}`, {
       kind: SpanKind.CLIENT,
-      startTime: instantOf(at - durationMs),
+      // Durations are exact and times whole milliseconds, so the difference may lie before the reconcile.
+      startTime: instantOf(Math.max(at - durationMs, earliest)),
       attributes: {
         ...primaryOf(entry),
         ...attributesOf(object),

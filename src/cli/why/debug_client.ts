@@ -5,6 +5,7 @@
  * error says what to do.
  */
 import { z } from "zod";
+import { boundedParse } from "../../schema/mod.ts";
 import { type Clock, scope } from "../../async/mod.ts";
 import { errorText, liveSecrets, printable } from "../../observe/mod.ts";
 import { httpClient, readText } from "../../runtime/mod.ts";
@@ -145,8 +146,8 @@ const refusalSchema = z.object({ error: z.string() });
 function answerOf(status: number, body: string, { host, pathname }: URL): unknown {
   const value = parsed(body);
   if (status === 200 && value !== undefined) return value;
-  const refusal = refusalSchema.safeParse(value);
-  const why = refusal.success ? printable(refusal.data.error) : `it is no debug endpoint (status ${status})`;
+  const refusal = boundedParse(refusalSchema, value);
+  const why = refusal.kind === "valid" ? printable(refusal.value.error) : `it is no debug endpoint (status ${status})`;
   const code = status === 401 || status === 403 ? exitCode.permission : exitCode.failed;
   const advice = status === 401 ? "Pass the token of that process: --debug-token-file" : undefined;
   throw new CommandError(`Cannot ask ${host} for ${pathname}: ${why}`, { code, advice });

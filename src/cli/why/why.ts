@@ -5,6 +5,7 @@
  * Guarantees: it changes nothing, and sends no request to the cluster.
  */
 import { z } from "zod";
+import { boundedParse } from "../../schema/mod.ts";
 import { answerWhy, type Explanation, explanationLines, type WhyNot, whyNotLines } from "../../explain/mod.ts";
 import { knownController } from "../../manager/mod.ts";
 import { type Call, CommandError, exitCode, listenForInterrupts, subcommand } from "../command/mod.ts";
@@ -100,8 +101,8 @@ async function ask(call: Call<WhyFlags>): Promise<Answered> {
   if (flags.not) query.set("not", "");
   using interrupts = listenForInterrupts(session);
   const value = await askDebugEndpoint(`/debug/why?${query}`, flags, session, interrupts.stop);
-  const checked = (flags.not ? whyNotSchema : explanationSchema).safeParse(value);
-  if (checked.success) return { answer: checked.data as Answered["answer"], now: checked.data.now };
+  const checked = boundedParse(flags.not ? whyNotSchema : explanationSchema, value);
+  if (checked.kind === "valid") return { answer: checked.value as Answered["answer"], now: checked.value.now };
   throw new CommandError(`Cannot read the answer of ${flags.address}: it has another shape`, {
     code: exitCode.failed,
     advice: "Use the program of the same version as the process",

@@ -402,7 +402,8 @@ const evaluations: readonly ConformanceCase[] = [
   }, async (run) => {
     const body = {
       metadata: { name: "a" },
-      spec: { selector: { matchLabels: { app: "a" } }, template: template("a") },
+      // Paused before it has a ReplicaSet, so its status stays as it is.
+      spec: { replicas: 0, paused: true, selector: { matchLabels: { app: "a" } }, template: template("a") },
     };
     await run.prepare({ path: at(run, "apps/v1/deployments"), body });
     for (const replicas of [2, 5]) {
