@@ -180,12 +180,17 @@ export class Operator implements AsyncDisposable {
   /** The Pod that holds the Lease; waits until one does that is not `other`. */
   async leader(other?: string): Promise<OperatorPod> {
     return await until(`see a leader${other === undefined ? "" : ` other than ${other}`}`, async () => {
-      const leases = await this.kubectl("get", "leases", "--output=jsonpath={.items[*].spec.holderIdentity}");
+      const leases = await this.holder();
       const pods = await this.pods();
       const leader = pods.find(({ metadata: { name } }) => name !== other && leases.includes(name));
       if (leader !== undefined) return { kind: "found", value: leader };
       return { kind: "pending", state: `the holder was "${leases}"` };
     });
+  }
+
+  /** What the Lease's holder calls itself: its Pod, and a part that is new in each process. */
+  async holder(): Promise<string> {
+    return await this.kubectl("get", "leases", "--output=jsonpath={.items[*].spec.holderIdentity}");
   }
 
   /** The output of a Pod so far. */
