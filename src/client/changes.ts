@@ -22,7 +22,7 @@ import {
 import { Backoff, type Clock, type Random, scope, systemClock, systemRandom } from "../async/mod.ts";
 import { ApiError, isGone } from "./api_error.ts";
 import type { CollectionOptions } from "./client_options.ts";
-import { isUnreachable } from "./unreachable_error.ts";
+import { isTemporary } from "./retry.ts";
 import { collectionText } from "./encoder.ts";
 
 /** Options of `Client.changes`. */
@@ -87,7 +87,7 @@ export async function* changesAndLists(
       } catch (error) {
         signal.throwIfAborted();
         if (isGone(error)) collection.forgetVersion();
-        else if (!isTemporary(error)) throw error;
+        else if (!isTemporaryForWatch(error)) throw error;
       }
       await clock.sleep(backoff.next(), signal);
     }
@@ -99,10 +99,10 @@ export async function* changesAndLists(
 /** A watch that ends sooner counts as failed. */
 const minWatchMs = 1_000;
 
-/** True for what a later request may not meet. */
-function isTemporary(error: unknown): boolean {
-  if (isUnreachable(error) || error instanceof InvalidResponseError) return true;
-  return error instanceof ApiError && (error.code >= 500 || error.code === 429 || error.code === 408);
+/** True for what a later watch may not meet: besides failures of requests, an answer that cannot be read, and a timeout. */
+function isTemporaryForWatch(error: unknown): boolean {
+  return isTemporary(error) || error instanceof InvalidResponseError ||
+    (error instanceof ApiError && error.code === 408);
 }
 
 interface CollectionSettings {

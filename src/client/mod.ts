@@ -73,7 +73,7 @@ export {
 export { measuredTransport, type MeasuredTransportOptions } from "./measured_transport.ts";
 export { InvalidResponseError } from "../api/mod.ts";
 export { parseResponse } from "./response_shape.ts";
-export { retryOnConflict, type RetryOnConflictOptions } from "./retry.ts";
+export { isTemporary, retryOnConflict, type RetryOnConflictOptions } from "./retry.ts";
 export { askForUpgrade, guardSends, sendGuardOf, type Transport, upgradeOf } from "./transport.ts";
 export {
   isUnreachable,

@@ -8,12 +8,13 @@
 import { builtin } from "../api/mod.ts";
 import { Backoff, onAbort, type Random, systemClock, systemRandom } from "../async/mod.ts";
 import { releaseBytes } from "../runtime/mod.ts";
-import { ApiError, isForbidden, isNotFound } from "./api_error.ts";
+import { isForbidden, isNotFound } from "./api_error.ts";
 import type { ClientOptions } from "./client_options.ts";
 import { objectPath, objectText, withQuery } from "./encoder.ts";
 import { isObject, parseJson } from "./decoder.ts";
 import type { Requester } from "./requester.ts";
-import { isUnreachable, unreachable } from "./unreachable_error.ts";
+import { isTemporary } from "./retry.ts";
+import { unreachable } from "./unreachable_error.ts";
 
 /** Options of `Client.logs`. */
 export interface LogOptions {
@@ -79,11 +80,6 @@ function assertOptions(podKey: string, { follow, previous, maxLineLength = 1, ta
     ? `sinceSeconds ${sinceSeconds} is not a whole number above 0`
     : undefined;
   if (problem !== undefined) throw new TypeError(`Cannot read the log of Pod "${podKey}": ${problem}`);
-}
-
-/** True for failures that a later request may not have. */
-function isTemporary(error: unknown): boolean {
-  return isUnreachable(error) || (error instanceof ApiError && (error.code >= 500 || error.code === 429));
 }
 
 /** The log of one container, and how far it was read. */

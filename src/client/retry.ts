@@ -8,10 +8,10 @@
  */
 import { Backoff, type Clock, jittered, type Random, systemClock, systemRandom } from "../async/mod.ts";
 import type { Logger } from "../observe/mod.ts";
-import { isConflict } from "./api_error.ts";
+import { ApiError, isConflict } from "./api_error.ts";
 import { patchKinds } from "./client_options.ts";
 import { discard, readBody, retryAfterMs } from "./response.ts";
-import { unreachable } from "./unreachable_error.ts";
+import { isUnreachable, unreachable } from "./unreachable_error.ts";
 
 /** Options of {@link sendWithRetries}. */
 export interface RetryOptions {
@@ -169,4 +169,9 @@ export async function retryOnConflict<T>(fn: () => Promise<T>, options: RetryOnC
     }
     await clock.sleep(jittered(delayMs, 0.1, random), signal);
   }
+}
+
+/** True for what a later request may not meet: no server responds, or it is overloaded or broken at present. */
+export function isTemporary(error: unknown): boolean {
+  return isUnreachable(error) || (error instanceof ApiError && (error.code >= 500 || error.code === 429));
 }

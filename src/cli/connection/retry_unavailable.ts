@@ -3,7 +3,7 @@
  * The caches wait for its return, so the requests before them do as well: a process that ends would only be started again.
  */
 import { Backoff, type Clock, type Random } from "../../async/mod.ts";
-import { ApiError, isUnreachable } from "../../client/mod.ts";
+import { isTemporary } from "../../client/mod.ts";
 import { logger } from "../../observe/mod.ts";
 
 /** What {@link retryUnavailable} needs. */
@@ -31,15 +31,10 @@ export async function retryUnavailable<T>(
     try {
       return await work();
     } catch (error) {
-      if (signal.aborted || !isUnavailable(error)) throw error;
+      if (signal.aborted || !isTemporary(error)) throw error;
       const delayMs = backoff.next();
       logger("cli").warn(`cannot ${action} yet, retrying`, { error, delayMs });
       await clock.sleep(delayMs, signal);
     }
   }
-}
-
-/** True when no server responded, or one that cannot serve requests at present. */
-function isUnavailable(error: unknown): boolean {
-  return isUnreachable(error) || (error instanceof ApiError && (error.code >= 500 || error.code === 429));
 }

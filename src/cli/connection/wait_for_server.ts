@@ -12,6 +12,7 @@ import {
   ApiError,
   InvalidResponseError,
   isForbidden,
+  isTemporary,
   isUnauthorized,
   isUnreachable,
   parseResponse,
@@ -122,10 +123,6 @@ function unreachableOutcome(connection: Connection, error: UnreachableError): Ou
 function timeoutError(connection: Connection, timeoutMs: number): CommandError {
   const advice = "Check the address, the network and the VPN, or wait longer with --connect-timeout";
   return unreachableError(connection, `no response within ${formatDuration(timeoutMs)}`, { advice });
-}
-
-function isTemporary(error: ApiError): boolean {
-  return error.code >= 500 || error.code === 429;
 }
 
 function statusError(connection: Connection, cause: ApiError): CommandError {
