@@ -3,35 +3,14 @@
  * and what happens when the disk is full. Times, durations and names of the test are replaced.
  */
 import { spawn } from "node:child_process";
-import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { readFile, stat } from "node:fs/promises";
 import process from "node:process";
+import { RecordFolder } from "../../src/cli/recording/testing/record_folder.ts";
 import { type ControlPlane, until } from "../controlplane/mod.ts";
 import { controlPlaneTest, createNamespace } from "../controlplane/test.ts";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "../testing.ts";
 import { Binary, binaryPath, runBinary } from "./_binary.ts";
 import { installFoo, TestNamespace } from "./_cluster.ts";
-
-class Folder implements AsyncDisposable {
-  readonly root: string;
-
-  private constructor(root: string) {
-    this.root = root;
-  }
-
-  static async make(): Promise<Folder> {
-    return new Folder(await mkdtemp(join(tmpdir(), "pintle-record-")));
-  }
-
-  get path(): string {
-    return join(this.root, "incident.jsonl");
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await rm(this.root, { recursive: true, force: true });
-  }
-}
 
 async function freshNamespace(controlPlane: ControlPlane): Promise<TestNamespace> {
   await installFoo(controlPlane);
@@ -56,7 +35,7 @@ async function editByHand(namespace: TestNamespace): Promise<void> {
 
 controlPlaneTest("[131] why --file explains a hand edit after the process has ended", async (controlPlane) => {
   const namespace = await freshNamespace(controlPlane);
-  await using folder = await Folder.make();
+  await using folder = await RecordFolder.make();
   const args = ["run", "foo", "-n", namespace.name, "--record", folder.path];
   await using binary = new Binary(args, { kubeconfig: controlPlane.kubeconfig });
   await binary.logged(/starting workers/);
@@ -86,7 +65,7 @@ controlPlaneTest("[131] why --file explains a hand edit after the process has en
 
 controlPlaneTest("[131] a full disk is one warning, and the controller goes on", async (controlPlane) => {
   const namespace = await freshNamespace(controlPlane);
-  await using folder = await Folder.make();
+  await using folder = await RecordFolder.make();
   const args = ["run", "foo", "-n", namespace.name, "--record", folder.path];
   // A limit of 8 KiB per file, whose signal is ignored: a write fails as on a full disk.
   const script = 'trap "" XFSZ; ulimit -f 8; exec "$0" "$@"';

@@ -3,5 +3,6 @@ export { isAllowed, isConversionFailure, isServed, type ResourceAttributes } fro
 export { connect, type Connection } from "./connect.ts";
 export { connectionFlags } from "./connection_flags.ts";
 export { findWebhookConfigurationName, operatorLabel } from "./webhook_installation.ts";
+export { permissionAdvice, unknownKindError } from "./missing_access.ts";
 export { retryUnavailable } from "./retry_unavailable.ts";
 export { waitForServer } from "./wait_for_server.ts";

@@ -21,6 +21,7 @@ import { type Client, isForbidden, isGone, isNotFound, type Transport } from "..
 import { isCustomResource } from "../../manager/mod.ts";
 import { CrdResource, type StoredCrd } from "../../schema/mod.ts";
 import { CommandError, exitCode } from "../command/mod.ts";
+import { permissionAdvice, unknownKindError } from "../connection/mod.ts";
 import { count } from "../output/mod.ts";
 import type { PlannedKind } from "./planned_kinds.ts";
 
@@ -212,11 +213,7 @@ function missingKindError(
 ): CommandError {
   const name = resourceName(resource);
   const action = `Cannot plan controller "${controller}"`;
-  if (!isCustomResource(resource)) {
-    const message = `${action}: the server does not know ${name} in ${apiVersionOf(resource)}`;
-    const advice = "Install the program that defines it, or use another cluster";
-    return new CommandError(message, { code: exitCode.crdMissing, advice, cause });
-  }
+  if (!isCustomResource(resource)) return unknownKindError(action, resource, cause);
   const advice = `Add --crds to plan its installation, or run: ${operatorName} install-crds ${controller}`;
   const message = `${action}: the CustomResourceDefinition ${name} is not installed in version ${resource.version}`;
   return new CommandError(message, { code: exitCode.crdMissing, advice, cause });
@@ -232,14 +229,11 @@ function forbiddenError(
   },
   cause: unknown,
 ): CommandError {
-  const quoted = verbs.map((verb) => `"${verb}"`).join(", ");
-  const rule = `apiGroups: ["${resource.group}"], resources: ["${resource.plural}"], verbs: [${quoted}]`;
-  const role = namespace === undefined ? "a ClusterRole" : `a Role in ${namespace}`;
   const action = controller === undefined ? "Cannot plan the files" : `Cannot plan controller "${controller}"`;
   const where = namespace === undefined ? "" : ` in namespace "${namespace}"`;
   return new CommandError(`${action}: this user may not ${verbs.at(-1)} ${resourceName(resource)}${where}`, {
     code: exitCode.permission,
-    advice: `Give the user ${role} with: ${rule}`,
+    advice: permissionAdvice(resource, verbs, namespace),
     cause,
   });
 }

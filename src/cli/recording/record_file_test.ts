@@ -1,52 +1,33 @@
 import { execFileSync } from "node:child_process";
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { chmod, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { assert, assertEquals, assertMatch, assertRejects, test } from "../../../tests/testing.ts";
 import { systemClock, VirtualClock } from "../../async/mod.ts";
 import type { Logger, RecordingLine } from "../../observe/mod.ts";
 import { readRecording, Recording } from "../../observe/mod.ts";
+import { RecordFolder } from "./testing/record_folder.ts";
 import { maxOldParts, RecordFile, type RecordFileOptions } from "./record_file.ts";
 
-/** A folder with the files of one path. */
-class Folder implements AsyncDisposable {
-  readonly root: string;
-  readonly path: string;
+/** The current file; "" while there is none. */
+async function textOf({ path }: RecordFolder): Promise<string> {
+  return await readFile(path, "utf8").catch(() => "");
+}
 
-  private constructor(root: string) {
-    this.root = root;
-    this.path = join(root, "incident.jsonl");
-  }
+/** What a file has. @param suffix Of an older file: `.1` */
+async function linesIn({ path }: RecordFolder, suffix = ""): Promise<readonly RecordingLine[]> {
+  const name = path + suffix;
+  return await Array.fromAsync(readRecording([await readFile(name)], { name }));
+}
 
-  static async make(): Promise<Folder> {
-    return new Folder(await mkdtemp(join(tmpdir(), "pintle-record-")));
-  }
+async function notesIn(folder: RecordFolder, suffix = ""): Promise<readonly string[]> {
+  return (await linesIn(folder, suffix)).flatMap((line) =>
+    line.kind === "entry" && line.entry.kind === "note" ? [line.entry.what] : []
+  );
+}
 
-  /** The current file; "" while there is none. */
-  async text(): Promise<string> {
-    return await readFile(this.path, "utf8").catch(() => "");
-  }
-
-  /** What a file has. */
-  async lines(suffix = ""): Promise<readonly RecordingLine[]> {
-    const name = this.path + suffix;
-    return await Array.fromAsync(readRecording([await readFile(name)], { name }));
-  }
-
-  async notes(suffix = ""): Promise<readonly string[]> {
-    return (await this.lines(suffix)).flatMap((line) =>
-      line.kind === "entry" && line.entry.kind === "note" ? [line.entry.what] : []
-    );
-  }
-
-  async part(suffix = ""): Promise<number | undefined> {
-    const [first] = await this.lines(suffix);
-    return first?.kind === "header" ? first.header.part : undefined;
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await rm(this.root, { recursive: true });
-  }
+async function partOf(folder: RecordFolder, suffix: string): Promise<number | undefined> {
+  const [first] = await linesIn(folder, suffix);
+  return first?.kind === "header" ? first.header.part : undefined;
 }
 
 /** A file, the recording that writes to it, and what it has logged. */
@@ -64,7 +45,7 @@ function recordTo(path: string, options: Partial<RecordFileOptions> = {}) {
 }
 
 test("[131] a file has every entry, also those from before it was opened, for its owner only", async () => {
-  await using folder = await Folder.make();
+  await using folder = await RecordFolder.make();
   const { file, note, recording } = recordTo(folder.path);
   assert(recording.keepsStates);
   note("early");
@@ -72,8 +53,8 @@ test("[131] a file has every entry, also those from before it was opened, for it
   note("late");
   await file.close();
   note("after the end");
-  assertEquals(await folder.notes(), ["early", "late"]);
-  assertEquals((await folder.lines())[0], {
+  assertEquals(await notesIn(folder), ["early", "late"]);
+  assertEquals((await linesIn(folder))[0], {
     kind: "header",
     header: { pintleRecording: 1, operator: "op", version: "1", controllers: ["foo"], startedAt: 5, part: 1 },
   });
@@ -81,37 +62,37 @@ test("[131] a file has every entry, also those from before it was opened, for it
 });
 
 test("[131] a file that is full is kept beside the next one, and the oldest of them is removed", async () => {
-  await using folder = await Folder.make();
+  await using folder = await RecordFolder.make();
   const { file, note } = recordTo(folder.path, { maxBytes: 200 });
   await file.open();
   const names = Array.from({ length: 20 }, (_, index) => `${index} ${"ä".repeat(50)}`);
   for (const [index, name] of names.entries()) {
     note(name);
     // One file has what was recorded in the meantime: each is on the disk before the next one.
-    while (!(await folder.text()).includes(`"what":"${index} `)) await readdir(folder.root);
+    while (!(await textOf(folder)).includes(`"what":"${index} `)) await readdir(folder.root);
   }
   await file.close();
   const suffixes = ["", ".1", ".2", ".3", ".4"];
   assertEquals(suffixes.length, maxOldParts + 1);
   assertEquals((await readdir(folder.root)).sort(), suffixes.map((suffix) => `incident.jsonl${suffix}`));
-  const parts = await Promise.all(suffixes.map((suffix) => folder.part(suffix)));
+  const parts = await Promise.all(suffixes.map((suffix) => partOf(folder, suffix)));
   const [last = 0] = parts;
   assert(last > suffixes.length);
   assertEquals(parts, suffixes.map((_, index) => last - index));
-  const kept = (await Promise.all(suffixes.toReversed().map((suffix) => folder.notes(suffix)))).flat();
+  const kept = (await Promise.all(suffixes.toReversed().map((suffix) => notesIn(folder, suffix)))).flat();
   assertEquals(kept, names.slice(-kept.length));
   for (const suffix of suffixes) assertEquals((await stat(folder.path + suffix)).mode & 0o777, 0o600);
 });
 
 test("[131] a process keeps the recording of the one before", async () => {
-  await using folder = await Folder.make();
+  await using folder = await RecordFolder.make();
   for (const name of ["first", "second", "third"]) {
     const { file, note } = recordTo(folder.path);
     await file.open();
     note(name);
     await file.close();
   }
-  assertEquals(await Promise.all(["", ".1", ".2"].map((suffix) => folder.notes(suffix))), [["third"], ["second"], [
+  assertEquals(await Promise.all(["", ".1", ".2"].map((suffix) => notesIn(folder, suffix))), [["third"], ["second"], [
     "first",
   ]]);
 });
@@ -130,7 +111,7 @@ test("[security 32] nothing but a recording is replaced, and nothing behind a li
   ];
   for (const suffix of ["", ".1", ".4"]) {
     for (const [problem, make] of obstacles) {
-      await using folder = await Folder.make();
+      await using folder = await RecordFolder.make();
       await make(folder.path + suffix);
       const before = await readdir(folder.root);
       const error = await assertRejects(() => recordTo(folder.path).file.open(), problem);
@@ -138,7 +119,7 @@ test("[security 32] nothing but a recording is replaced, and nothing behind a li
       assertEquals(await readdir(folder.root), before);
     }
   }
-  await using folder = await Folder.make();
+  await using folder = await RecordFolder.make();
   await writeFile(folder.path, "");
   await chmod(folder.path, 0o666);
   const { file } = recordTo(folder.path);
@@ -148,7 +129,7 @@ test("[security 32] nothing but a recording is replaced, and nothing behind a li
 });
 
 test("[131] a file that cannot be written is one warning, and no further entries are prepared for it", async () => {
-  await using folder = await Folder.make();
+  await using folder = await RecordFolder.make();
   const inner = join(folder.root, "inner");
   await mkdir(inner);
   const { file, note, recording, warnings } = recordTo(join(inner, "a"), { maxBytes: 1 });
@@ -166,7 +147,7 @@ test("[131] a file that cannot be written is one warning, and no further entries
 });
 
 test("[131] a disk that is too slow ends the recording instead of taking all memory", async () => {
-  await using folder = await Folder.make();
+  await using folder = await RecordFolder.make();
   const { file, note, recording, warnings } = recordTo(folder.path, { maxWaiting: 10_000, clock: new VirtualClock() });
   // Nothing is written in one turn of the event loop.
   await file.open();

@@ -5,13 +5,19 @@
  * Guarantees: it only reads: discovery, one object of each watched kind in each namespace, and the definitions of kinds that
  * are converted, if this user may read them.
  */
-import { apiVersionOf, type Resource, resourceName } from "../../api/mod.ts";
+import { type Resource, resourceName } from "../../api/mod.ts";
 import { isForbidden, isNotFound, isUnauthorized } from "../../client/mod.ts";
 import type { ControllerDefinition } from "../../controller/mod.ts";
 import { isCustomResource, type OperatorController } from "../../manager/mod.ts";
 import { CrdResource } from "../../schema/mod.ts";
 import { CommandError, exitCode } from "../command/mod.ts";
-import { type Connection, isConversionFailure, isServed } from "../connection/mod.ts";
+import {
+  type Connection,
+  isConversionFailure,
+  isServed,
+  permissionAdvice,
+  unknownKindError,
+} from "../connection/mod.ts";
 
 /** What to check. */
 interface PreflightOptions {
@@ -109,15 +115,13 @@ function missingKindError(
   cause: unknown,
 ): CommandError {
   const action = `Cannot run controller "${controller.name}"`;
-  const name = resourceName(resource);
   if (isCustomResource(resource)) {
+    const name = resourceName(resource);
     const advice = `Run: ${options.operatorName} install-crds ${controller.name}`;
     const message = `${action}: the CustomResourceDefinition ${name} is not installed`;
     return new CommandError(message, { code: exitCode.crdMissing, advice, cause });
   }
-  const advice = "Install the program that defines it, or use another cluster";
-  const message = `${action}: the server does not know ${name} in ${apiVersionOf(resource)}`;
-  return new CommandError(message, { code: exitCode.crdMissing, advice, cause });
+  return unknownKindError(action, resource, cause);
 }
 
 /** The error for a missing permission, with the RBAC rule as advice. */
@@ -130,10 +134,9 @@ function forbiddenError(
   const user = /User "([^"]{1,256})"/.exec(serverText)?.[1];
   const where = namespace === undefined ? "" : ` in namespace "${namespace}"`;
   const state = user === undefined ? "forbidden" : `forbidden for user "${user}"`;
-  const rule = `apiGroups: ["${resource.group}"], resources: ["${resource.plural}"], verbs: ["get", "list", "watch"]`;
-  const kind = namespace === undefined ? "a ClusterRole" : `a Role in ${namespace}`;
+  const advice = permissionAdvice(resource, ["get", "list", "watch"], namespace);
   return new CommandError(
     `Cannot run controller "${controller.name}": list ${resourceName(resource)}${where} is ${state}`,
-    { code: exitCode.permission, advice: `Give the user ${kind} with: ${rule}`, cause },
+    { code: exitCode.permission, advice, cause },
   );
 }

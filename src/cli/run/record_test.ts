@@ -1,7 +1,6 @@
 /** Tests of `run --record` and `dev --record`: the file is whole however the command ends, and has no secrets. */
 import { readFileSync } from "node:fs";
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { FakeCluster } from "../../../tests/fakes/cluster.ts";
 import { assert, assertEquals, assertMatch, test } from "../../../tests/testing.ts";
@@ -9,6 +8,7 @@ import { builtin } from "../../api/mod.ts";
 import { controller, type ControllerDefinition, done, manifest } from "../../controller/mod.ts";
 import { withSamples } from "../../manager/mod.ts";
 import { type Entry, readRecording } from "../../observe/mod.ts";
+import { RecordFolder } from "../recording/testing/record_folder.ts";
 import { emptyList } from "../testing/test_kinds.ts";
 import { createProcess, endOf, type RunOptions, startCommandLine } from "../testing/run_command.ts";
 
@@ -17,30 +17,6 @@ const plain = "correct-horse-7";
 /** Under a name that does not look like a secret. */
 const data = { greeting: btoa("battery-staple-8") };
 
-class Folder implements AsyncDisposable {
-  readonly root: string;
-
-  private constructor(root: string) {
-    this.root = root;
-  }
-
-  static async make(): Promise<Folder> {
-    return new Folder(await mkdtemp(join(tmpdir(), "pintle-record-")));
-  }
-
-  get path(): string {
-    return join(this.root, "a.jsonl");
-  }
-
-  async entries(): Promise<readonly Entry[]> {
-    return await entriesOf(await readFile(this.path, "utf8"));
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await rm(this.root, { recursive: true });
-  }
-}
-
 /** The entries of a recording whose lines are all whole. */
 async function entriesOf(text: string): Promise<readonly Entry[]> {
   const lines = await Array.fromAsync(readRecording([new TextEncoder().encode(text)], { name: "a.jsonl" }));
@@ -48,6 +24,10 @@ async function entriesOf(text: string): Promise<readonly Entry[]> {
     assert(line.kind !== "truncated");
     return line.kind === "entry" ? [line.entry] : [];
   });
+}
+
+async function entriesIn({ path }: RecordFolder): Promise<readonly Entry[]> {
+  return await entriesOf(await readFile(path, "utf8"));
 }
 
 /** A cluster with a ConfigMap and a Secret. */
@@ -111,11 +91,11 @@ function chainOf(entries: readonly Entry[]): string {
 const wholeChain = "write,reconcile-start,enqueue,list";
 
 test("[131] run --record writes what happened, and why reads it after the end", async () => {
-  await using folder = await Folder.make();
+  await using folder = await RecordFolder.make("a.jsonl");
   const args = ["run", "--all", "--once", "--record", folder.path];
   const { code, err } = await run(exposer, args, { transport: clusterWith().transport });
   assertEquals(code, 0, err);
-  const entries = await folder.entries();
+  const entries = await entriesIn(folder);
   assertEquals(chainOf(entries), wholeChain);
   assert(entries.some((entry) => entry.kind === "change" && entry.state !== undefined), "it has whole objects");
   const why = await run(exposer, ["why", "service", "shop/a", "--file", folder.path]);
@@ -136,7 +116,7 @@ test("[131] the file is whole after a signal, after two, after a defect, and has
     }],
   ];
   for (const [expected, args, end] of endings) {
-    await using folder = await Folder.make();
+    await using folder = await RecordFolder.make("a.jsonl");
     const { code, err, text } = await ended(folder.path, args.split(" ").filter((word) => word !== ""), end);
     assertEquals(code, expected, err);
     const entries = await entriesOf(text);
@@ -149,7 +129,7 @@ test("[131] the file is whole after a signal, after two, after a defect, and has
 });
 
 /** What the debug endpoint of a run has recorded, beside the file. */
-async function shownBy(folder: Folder, args: readonly string[]): Promise<readonly Entry[]> {
+async function shownBy(folder: RecordFolder, args: readonly string[]): Promise<readonly Entry[]> {
   const cluster = clusterWith();
   const debug = ["--debug-bind-address", "127.0.0.1:0", "--debug-token-file", join(folder.root, "token")];
   const process = createProcess(["run", "--all", "--record", folder.path, ...debug, ...args], {
@@ -168,23 +148,23 @@ async function shownBy(folder: Folder, args: readonly string[]): Promise<readonl
 }
 
 test("[131] the file and the debug endpoint show one recording, and --recording-bytes 0 keeps none in memory", async () => {
-  await using folder = await Folder.make();
+  await using folder = await RecordFolder.make("a.jsonl");
   const shown = await shownBy(folder, []);
-  const written = new Map((await folder.entries()).map((entry) => [entry.id, entry.kind]));
+  const written = new Map((await entriesIn(folder)).map((entry) => [entry.id, entry.kind]));
   assert(shown.length > 0);
   for (const { id, kind } of shown) assertEquals(written.get(id), kind);
   assertEquals(await shownBy(folder, ["--recording-bytes", "0"]), []);
-  assert((await folder.entries()).length > 0);
+  assert((await entriesIn(folder)).length > 0);
 });
 
 test("[131] dev --record writes what happened to the samples", async () => {
-  await using folder = await Folder.make();
+  await using folder = await RecordFolder.make("a.jsonl");
   const sample = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "sample" } };
   const args = ["dev", "--all", "--samples", "--until-settled", "--record", folder.path];
   const environment = { XDG_RUNTIME_DIR: folder.root };
   const { code, err } = await run(withSamples(exposer, [sample]), args, { environment });
   assertEquals(code, 0, err);
-  const entries = await folder.entries();
+  const entries = await entriesIn(folder);
   assert(entries.some((entry) => entry.kind === "write" && entry.object.key === "default/sample"));
   assertEquals(await readdir(folder.root), ["a.jsonl"]);
 });
@@ -204,13 +184,13 @@ const copier = controller("copier").for(builtin.Secret).owns(builtin.ConfigMap).
   });
 
 test("[security 32] no Secret's data, no token and no masked value is in the file", async () => {
-  await using folder = await Folder.make();
+  await using folder = await RecordFolder.make("a.jsonl");
   const cluster = clusterWith();
   const args = ["run", "--all", "--once", "--record", folder.path, "--token", token];
   const { code, err } = await run(copier, args, { transport: cluster.transport });
   assertEquals(code, 1, err);
   assertEquals(cluster.writes.filter(({ path }) => /(secrets\/b|configmaps\/c)$/.test(path)).length > 1, true, err);
-  const entries = await folder.entries();
+  const entries = await entriesIn(folder);
   const kinds = new Set(entries.map(({ kind }) => kind));
   for (const kind of ["write", "event", "reconcile-end", "change"] as const) assert(kinds.has(kind), kind);
   const text = await readFile(folder.path, "utf8");
