@@ -103,6 +103,7 @@ export const innerFolders: Readonly<Record<string, readonly string[]>> = {
     "plan",
     "manifests",
     "doctor",
+    "debug",
     "why",
     "dev",
     "compile",

@@ -11,7 +11,7 @@ import { knownController } from "../../manager/mod.ts";
 import { type Call, CommandError, exitCode, listenForInterrupts, subcommand } from "../command/mod.ts";
 import { commandLineOnly, flag, namespaceName, oneOf, text, UsageError, wholeNumber } from "../flags/mod.ts";
 import { formatValue } from "../output/mod.ts";
-import { askDebugEndpoint, debugClientFlags } from "./debug_client.ts";
+import { askDebugEndpoint, debugClientFlags } from "../debug/mod.ts";
 import { readRecordingFile } from "./recording_file.ts";
 
 const whyFlags = z.object({

@@ -1,5 +1,5 @@
 /**
- * askDebugEndpoint(): asks the debug endpoint of a running process.
+ * DebugClient: asks the debug endpoint of a running process, for the commands that look into one.
  *
  * Guarantees: the token is sent to the address of the command line only, redirects are not followed; answers are bounded; each
  * error says what to do.
@@ -49,30 +49,48 @@ export type DebugClientFlags = z.output<typeof debugClientFlags>;
 const maxAnswerBytes = 32 * 1024 * 1024;
 const timeoutMs = 30_000;
 
-/** Asks for `path`, with its query. @returns the JSON of the answer @throws CommandError, UsageError */
-export async function askDebugEndpoint(
-  path: string,
-  flags: DebugClientFlags,
-  { processEnvironment: { clock } }: Session,
-  signal: AbortSignal,
-): Promise<unknown> {
-  const url = urlOf(path, flags.address);
+/** Asks one process. Dispose it to close its connections. */
+export interface DebugClient extends Disposable {
+  /** The host and port that are asked. */
+  readonly host: string;
+  /** Asks for `path`, with its query. @returns the JSON of the answer @throws CommandError */
+  ask(path: string, signal: AbortSignal): Promise<unknown>;
+}
+
+/** Finds the process that the flags name, and reads its token. @throws CommandError, UsageError */
+export async function openDebugClient(flags: DebugClientFlags, session: Session): Promise<DebugClient> {
+  const { processEnvironment: { clock } } = session;
+  const base = baseUrlOf(flags.address);
   const token = await tokenOf(flags);
   const ca = flags.debugCertificateAuthority === undefined ? undefined : await read(flags.debugCertificateAuthority);
   const client = httpClient(ca === undefined ? {} : { ca });
-  try {
-    const headers = { authorization: `Bearer ${token}`, accept: "application/json" };
-    const { status, body } = await send(client, new Request(url, { headers }), { clock, signal });
-    return answerOf(status, body, url);
-  } finally {
-    client.close();
-  }
+  const headers = { authorization: `Bearer ${token}`, accept: "application/json" };
+  return {
+    host: base.host,
+    async ask(path, signal) {
+      const url = new URL(path, base);
+      const { status, body } = await send(client, new Request(url, { headers }), { clock, signal });
+      return answerOf(status, body, url);
+    },
+    [Symbol.dispose]: () => client.close(),
+  };
+}
+
+/** Asks once for `path`, with its query. @returns the JSON of the answer @throws CommandError, UsageError */
+export async function askDebugEndpoint(
+  path: string,
+  flags: DebugClientFlags,
+  session: Session,
+  signal: AbortSignal,
+): Promise<unknown> {
+  using client = await openDebugClient(flags, session);
+  return await client.ask(path, signal);
 }
 
 /** @throws UsageError for an address that is none, or would show the token to the network */
-function urlOf(path: string, address: string): URL {
+function baseUrlOf(address: string): URL {
   const base = /^https?:\/\//.test(address) ? address : `http://${address}`;
-  const url = URL.canParse(base) ? new URL(path, base) : undefined;
+  const url = URL.canParse(base) ? new URL(base) : undefined;
   if (url === undefined || url.username !== "") {
     throw new UsageError(
       `Cannot ask "${printable(address)}": it is neither HOST:PORT nor a URL`,
