@@ -30,7 +30,7 @@ import type {
   SharedInformer,
   WaitForOptions,
 } from "./shared_informer.ts";
-import type { InformerStatus } from "./status.ts";
+import type { CacheProgress, InformerStatus } from "./status.ts";
 import { type Indexers, Store, type StoreReader } from "./store.ts";
 import { dropManagedFields, type Transform } from "./transform.ts";
 import { VersionWaiters } from "./version_waiters.ts";
@@ -152,6 +152,10 @@ export class Informer<T extends KubeObject> implements SharedInformer<T> {
   };
   #life: "new" | "running" | "stopped" = "new";
   #handlers = 0;
+  /** The latest version in a response to a write or a read. */
+  #latest: ResourceVersion | undefined;
+  /** The version of the cache when it changed last. */
+  #reached: ResourceVersion | undefined;
 
   /** Creates an informer; {@link Informer.run} fills its cache. */
   constructor(options: InformerOptions<T>) {
@@ -258,6 +262,7 @@ export class Informer<T extends KubeObject> implements SharedInformer<T> {
 
   /** Puts a state of an object into the cache that did not come from the watch; see {@link SharedInformer}. */
   writeThrough(object: T, write?: OwnWrite): WriteThroughResult {
+    this.#learn(object.metadata.resourceVersion);
     return this.#life === "stopped" ? "outside" : this.#writer.writeThrough(object, write);
   }
 
@@ -273,12 +278,14 @@ export class Informer<T extends KubeObject> implements SharedInformer<T> {
 
   /** What the informer is doing, and why it waits if it does. */
   status(): InformerStatus {
+    const progress = this.#progress();
     return {
       name: this.name,
       hasSynced: this.hasSynced,
       reflector: this.#reflector.status,
       quarantined: this.#reflector.quarantined,
       objects: this.#store.size,
+      ...(progress === undefined ? {} : { progress }),
     };
   }
 
@@ -354,16 +361,41 @@ export class Informer<T extends KubeObject> implements SharedInformer<T> {
     });
   }
 
+  /** The server has a state of that version. */
+  #learn(version: ResourceVersion | undefined): void {
+    if (version === undefined || !isComparable(version)) return;
+    if ((compareResourceVersions(version, this.#latest ?? version) ?? -1) >= 0) this.#latest = version;
+  }
+
+  #progress(): CacheProgress | undefined {
+    const { lastSyncResourceVersion: version } = this.#store;
+    const { confirmedAt } = this.#reflector;
+    if (version === undefined || confirmedAt === undefined) return undefined;
+    const latest = this.#latest;
+    const isBehind = latest !== undefined && (compareResourceVersions(latest, version) ?? 0) > 0;
+    return {
+      version,
+      latestVersion: isBehind ? latest : version,
+      unconfirmedMs: this.#clock.monotonic() - confirmedAt,
+    };
+  }
+
   #replaced(): void {
     for (const [listener, onInitial] of this.#unsynced) listener.mark(onInitial);
     this.#unsynced.clear();
     this.#synced.open();
+    const version = this.#store.lastSyncResourceVersion;
+    // A server that was restored from a backup does not have the later versions any more.
+    if (version !== undefined && (compareResourceVersions(version, this.#reached ?? version) ?? -1) < 0) {
+      this.#latest = undefined;
+    }
     this.#advanced();
   }
 
   #advanced(): void {
     const version = this.#store.lastSyncResourceVersion;
     if (version === undefined) return;
+    this.#reached = version;
     this.#waiters.reached(version);
     const labels = { name: this.name };
     this.#metrics.set("informer_store_resource_version", labels, Number(version.slice(-15)));

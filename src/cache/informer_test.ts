@@ -316,3 +316,41 @@ test("managedFields are removed by default, and another transform can keep them"
     assertEquals(Object.hasOwn(env.informer.lister.get(key("a")).metadata, "managedFields"), isKept);
   }
 });
+
+/** The version of the cache, the latest known one, and the age of the last proof in ms. */
+function progressOf({ informer }: TestEnvironment): readonly unknown[] {
+  const { version, latestVersion, unconfirmedMs } = informer.status().progress ?? {};
+  return [version, latestVersion, unconfirmedMs];
+}
+
+test("[130] a full state, an event and a bookmark prove that a cache is current, also one that repeats its version", async () => {
+  await using env = new TestEnvironment({ prepare: (api) => api.put("a") });
+  assertEquals(env.informer.status().progress, undefined);
+  await env.start();
+  await env.clock.advance(10_000);
+  assertEquals(progressOf(env), ["101", "101", 10_000]);
+  env.api.put("b");
+  await drain();
+  assertEquals(progressOf(env), ["102", "102", 0]);
+  await env.clock.advance(5_000);
+  env.api.bookmark();
+  await drain();
+  assertEquals(progressOf(env), ["102", "102", 0]);
+  env.api.failNext("watch", new Error("connection refused"), new Error("connection refused"));
+  env.api.endWatches(new Error("connection reset"));
+  await env.clock.advance(1_000);
+  assertEquals(progressOf(env), ["102", "102", 1_000]);
+});
+
+test("[130] a cache knows that it is behind when a response has a later version, until the server has lost that version", async () => {
+  await using env = await startEnvironment({ prepare: (api) => api.put("a") });
+  const [thing] = env.informer.lister.list();
+  assert(thing !== undefined);
+  const later = { ...thing, metadata: { ...thing.metadata, resourceVersion: resourceVersion("140") } };
+  env.informer.writeThrough(later);
+  assertEquals(progressOf(env), ["101", "140", 0]);
+  env.informer.writeThrough({ ...later, metadata: { ...later.metadata, resourceVersion: resourceVersion("130") } });
+  assertEquals(progressOf(env), ["101", "140", 0]);
+  await changeUnobserved(env, () => env.api.restore(90, [thing]));
+  assertEquals(progressOf(env).slice(0, 2), ["90", "90"]);
+});

@@ -37,6 +37,7 @@ export {
   type Projection,
 } from "./informer_factory.ts";
 export {
+  type CacheProgress,
   type InformerStatus,
   problemOf,
   type QuarantinedLine,

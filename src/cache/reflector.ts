@@ -12,7 +12,6 @@
  * remains.
  */
 import {
-  keyOf,
   type KubeObject,
   type ListOptions,
   type ListPage,
@@ -24,6 +23,7 @@ import {
 import { Backoff, type Clock, type Random, scope, systemClock, systemRandom } from "../async/mod.ts";
 import { type Logger, logger } from "../observe/mod.ts";
 import type { ReflectorTarget, Replacement } from "./cache_writer.ts";
+import { findInconsistency, type SyncedState } from "./consistency_check.ts";
 import { type CacheMetrics, noCacheMetrics } from "./metrics.ts";
 import { Quarantine } from "./quarantine.ts";
 import {
@@ -129,6 +129,11 @@ export class Reflector<T extends KubeObject> {
     return this.#status;
   }
 
+  /** When the server last proved that the cache is current, by the monotonic clock; undefined before the first sync. */
+  get confirmedAt(): number | undefined {
+    return this.#state.confirmedAt;
+  }
+
   /** Lines that could not be read and are skipped. */
   get quarantined(): readonly QuarantinedLine[] {
     return this.#quarantine.lines;
@@ -214,6 +219,7 @@ export class Reflector<T extends KubeObject> {
       onBatch: (batch) => {
         const failure = reader.read(batch);
         if (reader.hasSeenPeriodicBookmark) this.#expectsBookmarks = true;
+        if (failure === undefined && !reader.isReadingInitialEvents) this.#state.confirmed();
         return failure;
       },
     }, signal);
@@ -454,46 +460,4 @@ async function readPage<T>(request: ListRequest<T>, options: ListOptions, signal
 
 function take<T>(page: ListPage<T>, replacement: Replacement<T>): void {
   for (const item of page.items) replacement.upsert(item);
-}
-
-/** What a cache contained at a version. */
-interface SyncedState<T> {
-  readonly version: ResourceVersion;
-  readonly entries: ReadonlyMap<ObjectKey, T>;
-  /** Keys whose objects may be newer. */
-  readonly unconfirmed: ReadonlySet<ObjectKey>;
-}
-
-/**
- * Compares a synced state with a LIST at exactly its version. For tests (behaviour 19): it costs a second full list.
- *
- * @returns a description of the difference, if there is one
- * @throws what the ListWatch throws.
- */
-async function findInconsistency<T extends KubeObject>(
-  listWatch: ListWatch<T>,
-  state: SyncedState<T>,
-  signal: AbortSignal,
-): Promise<string | undefined> {
-  const { version, entries, unconfirmed } = state;
-  const page = await listWatch.list({ resourceVersion: version, resourceVersionMatch: "Exact" }, signal);
-  const listed = new Map(page.items.flatMap((item) => {
-    const name = item?.metadata?.name;
-    return typeof name !== "string" || name === "" ? [] : [[keyOf(item), identityOf(item)] as const];
-  }));
-  for (const [key, object] of entries) {
-    if (unconfirmed.has(key)) continue;
-    const expected = listed.get(key);
-    if (expected === undefined) return `"${key}" is cached but not listed`;
-    if (expected !== identityOf(object)) return `"${key}" is cached as ${identityOf(object)} but listed as ${expected}`;
-  }
-  for (const key of listed.keys()) {
-    if (!entries.has(key) && !unconfirmed.has(key)) return `"${key}" is listed but not cached`;
-  }
-  return undefined;
-}
-
-/** UID and version determine the state of an object. */
-function identityOf(object: KubeObject): string {
-  return `uid ${object.metadata.uid ?? "none"} version ${object.metadata.resourceVersion ?? "none"}`;
 }

@@ -51,6 +51,7 @@ export class ReflectorState {
   #isAlwaysPaged = false;
   #interruptedStreams = 0;
   #missing = 0;
+  #confirmedAt: number | undefined;
   /** The current run of internal errors, by the monotonic clock. */
   #internal: { readonly since: number; readonly last: number } | undefined;
 
@@ -86,6 +87,11 @@ export class ReflectorState {
     return this.#missing >= missingConfirmations;
   }
 
+  /** When the server last proved that the cache is current, by the monotonic clock; undefined before the first sync. */
+  get confirmedAt(): number | undefined {
+    return this.#confirmedAt;
+  }
+
   /** The phase that reads a full state. */
   syncPhase(): Phase {
     return { kind: this.#usesStreams ? "streaming" : "listing" };
@@ -97,6 +103,12 @@ export class ReflectorState {
     this.#isVersionUnavailable = false;
     this.#interruptedStreams = 0;
     this.#missing = 0;
+    this.confirmed();
+  }
+
+  /** The server has shown that nothing but what was read has happened: by a full state, an event or a bookmark. */
+  confirmed(): void {
+    this.#confirmedAt = this.#options.clock.monotonic();
   }
 
   /** A full state was read as a list. */

@@ -53,6 +53,22 @@ export interface QuarantinedLine {
   readonly cause: unknown;
 }
 
+/** How far a cache has followed its server. */
+export interface CacheProgress {
+  /** The version up to which the cache is complete. */
+  readonly version: ResourceVersion;
+  /**
+   * The latest version that this process knows: that of the cache, or a later one from the response to a write or to a
+   * read. As long as it is later than `version`, the cache is behind.
+   */
+  readonly latestVersion: ResourceVersion;
+  /**
+   * Milliseconds since the server last proved that the cache is current, by a full state, an event or a bookmark. A server
+   * sends a bookmark each minute, so a quiet cache that follows it shows up to 60,000.
+   */
+  readonly unconfirmedMs: number;
+}
+
 /** The status of one informer. */
 export interface InformerStatus {
   /** Resource, and namespace or selector where there is one. */
@@ -65,6 +81,8 @@ export interface InformerStatus {
   readonly quarantined: readonly QuarantinedLine[];
   /** Objects in the cache. */
   readonly objects: number;
+  /** How current the cache is. Absent before the first full state. */
+  readonly progress?: CacheProgress;
 }
 
 /** One sentence about the reason why the cache is not up to date, or undefined when it is. */

@@ -7,6 +7,7 @@ import { nextTurn, type ServeHandler } from "../../runtime/mod.ts";
 import { createTestManager, greeter, namespace, type TestManager } from "../testing/test_manager.ts";
 import { debugStateOf } from "../manager.ts";
 import { debugEndpoints } from "./debug_endpoints.ts";
+import type { CacheState } from "./debug_state.ts";
 
 const here = { remoteAddress: "127.0.0.1", isTls: false };
 const token = "t0ken-of-the-test";
@@ -96,6 +97,20 @@ test("[130] queues, keys and caches show what the controllers do", async () => {
   const [{ hasSynced, state, objects, bytes, unconfirmedWrites }] = caches;
   assertEquals([caches.length, hasSynced, state, objects, unconfirmedWrites], [1, true, "watching", 3, 0]);
   assert(bytes > 100 && bytes < 10_000, `${bytes}`);
+});
+
+test("[130] the caches show their lag in seconds and in versions", async () => {
+  await using test = createTestManager([greeter()]);
+  test.cluster.put("/api/v1/namespaces/shop", namespace("shop"));
+  void test.start();
+  await test.until(() => test.cluster.writes.length > 0 && test.manager.isIdle());
+  await test.clock.advance(12_000);
+  const handler = endpointOf(test, new Recording({ now: () => 0 }));
+  const { caches } = await (await get(handler, "/debug/caches")).json();
+  const lags = caches.map((
+    { name, lagSeconds, versionsBehind, resourceVersion, latestResourceVersion }: CacheState,
+  ) => [name, lagSeconds, versionsBehind, resourceVersion === latestResourceVersion]);
+  assertEquals(lags, [["namespaces", 12, 0, true], ["configmaps", 12, 0, true]]);
 });
 
 test("[130] /debug/why answers with the chain of a running process, and with the reason why nothing happens", async () => {

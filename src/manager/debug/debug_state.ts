@@ -5,8 +5,17 @@
  * Guarantees: nothing is changed; answers are bounded by a limit; error texts are without secrets. Caveat: the size of a
  * cache is estimated from a sample of its objects.
  */
-import { formatLabelSelector, type KubeObject, type ObjectKey, type Resource, resourceName } from "../../api/mod.ts";
-import { problemOf, type ReflectorStatus, type SharedInformer } from "../../cache/mod.ts";
+import {
+  compareResourceVersions,
+  formatLabelSelector,
+  isComparable,
+  type KubeObject,
+  type ObjectKey,
+  type Resource,
+  resourceName,
+  type ResourceVersion,
+} from "../../api/mod.ts";
+import { type CacheProgress, problemOf, type ReflectorStatus, type SharedInformer } from "../../cache/mod.ts";
 import type { Cause, ControllerDefinition } from "../../controller/mod.ts";
 import type { KindNames, KnownController, ProcessFacts, Subject } from "../../explain/mod.ts";
 import { redactText } from "../../observe/mod.ts";
@@ -61,7 +70,7 @@ export interface KeyState {
   readonly causes: readonly string[];
 }
 
-/** One cache. */
+/** One cache: of a kind in the whole cluster, or in one namespace. */
 export interface CacheState {
   readonly name: string;
   readonly hasSynced: boolean;
@@ -71,13 +80,29 @@ export interface CacheState {
   /** When the next attempt begins, milliseconds since the epoch. */
   readonly nextAttemptAt?: number;
   readonly objects: number;
-  /** Estimated bytes of its objects as JSON; of all its namespaces. */
+  /** Estimated bytes of its objects as JSON: their number, times the mean size of some objects of the kind. */
   readonly bytes: number;
-  /** Own writes that the watch has not shown yet, which is how many versions it is known to lag behind. */
+  /** The version up to which it is complete. Absent before the first full state, as are the next three. */
+  readonly resourceVersion?: string;
+  /** The latest version of the kind that this process knows: from any of its caches, or the response to a write or read. */
+  readonly latestResourceVersion?: string;
+  /**
+   * `latestResourceVersion` minus `resourceVersion`; the server counts the changes of all kinds with one number, so it is the
+   * most changes that the cache can lack. Absent if the versions of the server have no order.
+   */
+  readonly versionsBehind?: number;
+  /**
+   * Seconds since the server last proved that the cache is current, by a full state, an event or a bookmark. A server sends a
+   * bookmark each minute, so up to 60 is usual for a quiet kind; more means that the cache does not follow.
+   */
+  readonly lagSeconds?: number;
+  /** Own writes that the watch has not shown yet. */
   readonly unconfirmedWrites: number;
   readonly quarantinedLines: number;
 }
 
+/** A version of 64 bits has at most 20. */
+const maxVersionDigits = 40;
 /** Objects of a cache whose size is measured. */
 const sampleSize = 50;
 
@@ -118,8 +143,10 @@ export class DebugState {
 
   caches(): readonly CacheState[] {
     return this.#options.informers().flatMap((informer) => {
-      const bytes = estimatedBytes(informer);
-      return informer.statuses().map((status): CacheState => {
+      const statuses = informer.statuses();
+      const meanBytes = meanSize(informer);
+      const latest = latestOf(statuses.flatMap(({ progress }) => progress?.latestVersion ?? []));
+      return statuses.map((status): CacheState => {
         const { name, hasSynced, reflector, objects, quarantined } = status;
         const problem = problemOf(status);
         return {
@@ -129,7 +156,8 @@ export class DebugState {
           ...(problem === undefined ? {} : { problem: redactText(problem) }),
           ...(reflector.kind === "waiting" ? { nextAttemptAt: reflector.nextAttemptAt } : {}),
           objects,
-          bytes,
+          bytes: Math.round(meanBytes * objects),
+          ...lagOf(status.progress, latest),
           unconfirmedWrites: informer.unconfirmedWrites,
           quarantinedLines: quarantined.length,
         };
@@ -223,9 +251,36 @@ function stateOf(state: QueueEntry<ObjectKey, Cause>["state"]): Pick<KeyState, "
   }
 }
 
-/** The mean size of some objects, times their number. */
-function estimatedBytes({ lister }: SharedInformer<KubeObject>): number {
+/** The latest of the versions; of versions without an order, any. */
+function latestOf(versions: readonly ResourceVersion[]): ResourceVersion | undefined {
+  let latest: ResourceVersion | undefined;
+  for (const version of versions) {
+    if (latest === undefined || (compareResourceVersions(version, latest) ?? 0) > 0) latest = version;
+  }
+  return latest;
+}
+
+function lagOf(progress: CacheProgress | undefined, latest: ResourceVersion | undefined): Partial<CacheState> {
+  if (progress === undefined || latest === undefined) return {};
+  const { version, unconfirmedMs } = progress;
+  const behind = versionsBetween(version, latest);
+  return {
+    resourceVersion: version,
+    latestResourceVersion: latest,
+    ...(behind === undefined ? {} : { versionsBehind: behind }),
+    lagSeconds: unconfirmedMs / 1000,
+  };
+}
+
+/** How far apart two versions are; undefined if they have no order. Versions may be too large for a number. */
+function versionsBetween(version: ResourceVersion, later: ResourceVersion): number | undefined {
+  const isNumber = (one: ResourceVersion) => isComparable(one) && one.length <= maxVersionDigits;
+  return isNumber(version) && isNumber(later) ? Number(BigInt(later) - BigInt(version)) : undefined;
+}
+
+/** The mean bytes of some objects of a cache, as JSON. */
+function meanSize({ lister }: SharedInformer<KubeObject>): number {
   let [measured, bytes] = [0, 0];
   for (const object of lister.list({ filter: () => measured++ < sampleSize })) bytes += JSON.stringify(object).length;
-  return measured === 0 ? 0 : Math.round(bytes / Math.min(measured, sampleSize) * lister.size);
+  return measured === 0 ? 0 : bytes / Math.min(measured, sampleSize);
 }
