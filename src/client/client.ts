@@ -83,7 +83,7 @@ const metadataList = "application/json;as=PartialObjectMetadataList;g=meta.k8s.i
 export class Client extends ServerClient implements Disposable {
   readonly #transport: Transport;
   readonly #options: ClientOptions;
-  #requests: ObjectRequests;
+  readonly #requests: ObjectRequests;
 
   /**
    * Creates a client. It sends nothing until its first call.
@@ -94,11 +94,11 @@ export class Client extends ServerClient implements Disposable {
   constructor(transport: Transport, options: ClientOptions = {}) {
     // The logger is looked up once, also for the clients of all attempts that are made from this one.
     const ownOptions = { ...options, logger: options.logger ?? logger("client") };
-    const requester = new Requester(transport, ownOptions);
-    super(requester, ownOptions);
+    const requests = new ObjectRequests(new Requester(transport, ownOptions), ownOptions);
+    super(requests, ownOptions);
     this.#transport = transport;
     this.#options = ownOptions;
-    this.#requests = new ObjectRequests(requester, ownOptions);
+    this.#requests = requests;
   }
 
   /**
@@ -139,18 +139,18 @@ export class Client extends ServerClient implements Disposable {
    */
   withTransport(wrap: (transport: Transport) => Transport): Client {
     const client = new Client(wrap(this.#transport), this.#options);
-    client.#requests = client.#requests.observedBy(this.#requests.observer);
+    client.#requests.observeBy(this.#requests.observer);
     return client;
   }
 
   /**
-   * Returns a client that reports what became of each of its writes. `deleteCollection` and `raw` are not reported.
+   * Returns a client that reports what became of each of its writes.
    *
    * @param observer Is called before the promise of a write settles.
    */
   withWriteObserver(observer: WriteObserver): Client {
     const client = new Client(this.#transport, this.#options);
-    client.#requests = this.#requests.observedBy(observer);
+    client.#requests.observeBy(observer);
     return client;
   }
 
@@ -165,7 +165,7 @@ export class Client extends ServerClient implements Disposable {
     const { subresource, resourceVersion, metadataOnly = false, signal } = options;
     const path = withQuery(objectPath(resource, key, subresource), { resourceVersion });
     const accept = metadataOnly ? metadataObject : undefined;
-    return await this.#requests.object({ resource, key, subresource }, {
+    return await this.#requests.get({ resource, key, subresource }, {
       action: `get ${objectText(resource, key)}`,
       method: "GET",
       path,
@@ -486,12 +486,7 @@ export class Client extends ServerClient implements Disposable {
     }
     const path = withQuery(resourcePath(resource, { namespace }), selectionQuery(options));
     const action = `delete all ${collectionText(resource, namespace)}`;
-    await this.#requests.requester.text({
-      action,
-      method: "DELETE",
-      path,
-      body: deleteBody(options, this.#options),
-      signal,
-    });
+    const outgoing = { action, method: "DELETE", path, body: deleteBody(options, this.#options), signal } as const;
+    await this.#requests.act({ verb: "deletecollection", resource, key: undefined, options }, outgoing);
   }
 }

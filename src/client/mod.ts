@@ -83,5 +83,11 @@ export {
   type UnreachableReason,
 } from "./unreachable_error.ts";
 export { watchLines, type WatchLinesOptions } from "./watch_lines.ts";
-export { isOutcomeUnknown, type WriteObserver, type WriteReport } from "./write_observer.ts";
+export {
+  isOutcomeUnknown,
+  type RawReport,
+  type ReadReport,
+  type WriteObserver,
+  type WriteReport,
+} from "./write_observer.ts";
 export { isUnavailableStatus, recoveryTransport } from "./recovery_transport.ts";

@@ -1,6 +1,6 @@
 /**
- * ObjectRequests: sends the requests of a Client whose responses are objects, decodes the objects, and reports what became
- * of each write to the observer (`write_observer.ts`).
+ * ObjectRequests: sends the requests of a Client, decodes the objects in their responses, and reports what became of each
+ * to the observer (`write_observer.ts`).
  */
 import {
   type ApiStatus,
@@ -23,6 +23,7 @@ import {
   deleteResult,
   isOutcomeUnknown,
   isRemoved,
+  type ReadReport,
   removedUid,
   type WriteObserver,
   type WriteReport,
@@ -54,21 +55,20 @@ const maxObjectBytes = 16 * 1024 * 1024;
 export class ObjectRequests {
   readonly #requester: Requester;
   readonly #options: ClientOptions;
-  readonly #observer: WriteObserver | undefined;
+  #observer: WriteObserver | undefined;
 
-  constructor(requester: Requester, options: ClientOptions, observer?: WriteObserver) {
+  constructor(requester: Requester, options: ClientOptions) {
     this.#requester = requester;
     this.#options = options;
-    this.#observer = observer;
   }
 
   get requester(): Requester {
     return this.#requester;
   }
 
-  /** The same requests, with an observer. */
-  observedBy(observer: WriteObserver | undefined): ObjectRequests {
-    return new ObjectRequests(this.#requester, this.#options, observer);
+  /** Reports all requests to `observer`. Called before the first one. */
+  observeBy(observer: WriteObserver | undefined): void {
+    this.#observer = observer;
   }
 
   /** The observer that further requests would have, for a client of another transport. */
@@ -76,8 +76,29 @@ export class ObjectRequests {
     return this.#observer;
   }
 
+  /** Sends a request that no other method sends. */
+  async raw(outgoing: OutgoingRequest): Promise<string> {
+    const send = () => this.#requester.text(outgoing);
+    const observer = this.#observer;
+    if (observer?.onRaw === undefined) return await send();
+    const { method, path, contentType, body } = outgoing;
+    return await this.#timed(send, ({ response: text, error, durationMs }) => {
+      observer.onRaw?.({ method, path, contentType, body, text, error, durationMs });
+    });
+  }
+
+  /** Sends a write whose response shows no object that the caches could have. */
+  async act(target: WriteTarget<Resource>, outgoing: OutgoingRequest): Promise<string> {
+    return (await this.#reported(target, outgoing, () => this.#requester.text(outgoing))).response;
+  }
+
+  /** Reads one object. */
+  async get<R extends Resource>(target: ObjectTarget<R>, outgoing: OutgoingRequest): Promise<Infer<R>> {
+    return await this.#read(target, outgoing.path, () => this.#object(target, outgoing), (object) => object);
+  }
+
   /** Sends a request, and decodes the object in its response. */
-  async object<R extends Resource>(target: ObjectTarget<R>, outgoing: OutgoingRequest): Promise<Infer<R>> {
+  async #object<R extends Resource>(target: ObjectTarget<R>, outgoing: OutgoingRequest): Promise<Infer<R>> {
     const text = await this.#requester.text({ maxBytes: maxObjectBytes, ...outgoing });
     const { resource, key, subresource } = target;
     const isOtherKind = subresource !== undefined && subresource !== "status";
@@ -90,10 +111,13 @@ export class ObjectRequests {
     outgoing: OutgoingRequest,
     options: DecodeOptions,
   ): Promise<ListPage<Infer<R>>> {
-    const { action } = outgoing;
-    const reader = new ListReader({ action, ...options });
-    await this.#requester.chunks(outgoing, (chunk) => decoded(action, () => reader.push(chunk)));
-    return decoded(action, () => decodeList<Infer<R>>(reader.end(), resource, options));
+    const { action, path } = outgoing;
+    const send = async () => {
+      const reader = new ListReader({ action, ...options });
+      await this.#requester.chunks(outgoing, (chunk) => decoded(action, () => reader.push(chunk)));
+      return decoded(action, () => decodeList<Infer<R>>(reader.end(), resource, options));
+    };
+    return await this.#read({ resource, key: undefined }, path, send, ({ items }) => items);
   }
 
   /** Sends a write, and reports what became of it. */
@@ -101,7 +125,7 @@ export class ObjectRequests {
     const { resource, key, options, sent } = target;
     const observer = this.#observerOf(options);
     const expected = { resource, key, subresource: options.subresource };
-    const send = () => this.#reported(target, outgoing, () => this.object(expected, outgoing));
+    const send = () => this.#reported(target, outgoing, () => this.#object(expected, outgoing));
     if (observer === undefined) return (await send()).response;
     const { response, entry } = await observed(send, observer, target);
     const object = response as KubeObject;
@@ -151,33 +175,61 @@ export class ObjectRequests {
   ): Promise<{ readonly response: T; readonly entry?: number }> {
     const observer = this.#observer;
     if (observer?.onAnswer === undefined) return { response: await send() };
-    const { clock = systemClock, dryRun: isDryRunClient } = this.#options;
-    const { verb, resource, key, options: { subresource, fieldManager, dryRun = isDryRunClient } } = target;
+    const { verb, resource, key, options: { subresource, fieldManager, dryRun = this.#options.dryRun } } = target;
+    const { path, contentType, body } = outgoing;
+    const base = { verb, resource, key, subresource, fieldManager, path, contentType, body, isDryRun: dryRun === true };
+    let entry: number | undefined;
+    const response = await this.#timed(send, ({ response, error, durationMs }) => {
+      // `act` has a text; every other answer to a write is a Status or an object.
+      const hasObject = isObject(response) && response.kind !== "Status";
+      const object = hasObject ? response as unknown as KubeObject : undefined;
+      const shown = object === undefined ? {} : { key: keyOf(object), object };
+      entry = observer.onAnswer?.({ ...base, ...shown, error, durationMs });
+    });
+    return { response, entry };
+  }
+
+  /** Sends a read, and reports its answer to an observer that wants all answers. */
+  async #read<T>(
+    { resource, key, subresource }: ObjectTarget<Resource>,
+    path: string,
+    send: () => Promise<T>,
+    foundIn: (response: T) => unknown,
+  ): Promise<T> {
+    const observer = this.#observer;
+    if (observer?.onRead === undefined) return await send();
+    return await this.#timed(send, ({ response, error, durationMs }) => {
+      // Objects of any Resource are KubeObjects; TypeScript cannot see that through a type parameter.
+      const found = response === undefined ? undefined : foundIn(response) as ReadReport["found"];
+      observer.onRead?.({ resource, key, subresource, path, found, error, durationMs });
+    });
+  }
+
+  /** Sends a request, and reports its answer with how long it took. */
+  async #timed<T>(send: () => Promise<T>, report: (ended: Ended<T>) => void): Promise<T> {
+    const { clock = systemClock } = this.#options;
     const startedAt = clock.monotonic();
-    const report = (answer: Pick<WriteReport, "key" | "object" | "error">) =>
-      observer.onAnswer?.({
-        ...{ verb, resource, key, subresource, fieldManager },
-        ...{ contentType: outgoing.contentType, body: outgoing.body },
-        isDryRun: dryRun === true,
-        durationMs: clock.monotonic() - startedAt,
-        ...answer,
-      });
     let response: T;
     try {
       response = await send();
     } catch (error) {
-      report({ error });
+      report({ error, durationMs: clock.monotonic() - startedAt });
       throw error;
     }
-    if (isObject(response) && response.kind === "Status") return { response, entry: report({}) };
-    // Every other answer to a write is an object.
-    const object = response as unknown as KubeObject;
-    return { response, entry: report({ key: keyOf(object), object }) };
+    report({ response, durationMs: clock.monotonic() - startedAt });
+    return response;
   }
 
   #observerOf({ dryRun = this.#options.dryRun }: { readonly dryRun?: boolean }): WriteObserver | undefined {
     return dryRun === true ? undefined : this.#observer;
   }
+}
+
+/** How a request ended, and how long it took. */
+interface Ended<T> {
+  readonly response?: T;
+  readonly error?: unknown;
+  readonly durationMs: number;
 }
 
 /** The response to a deletion: a Status, or the object that is still there. */

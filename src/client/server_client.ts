@@ -7,6 +7,7 @@ import { builtin, splitKey } from "../api/mod.ts";
 import { systemClock } from "../async/mod.ts";
 import type { ClientOptions, DeleteOptions, RawRequest, TokenRequest, TokenRequestOptions } from "./client_options.ts";
 import { deleteBody, objectPath, objectText } from "./encoder.ts";
+import type { ObjectRequests } from "./object_requests.ts";
 import { type LogOptions, podLogs } from "./pod_logs.ts";
 import {
   type AttachOptions,
@@ -16,23 +17,22 @@ import {
   type StreamContext,
 } from "./pod_streams.ts";
 import { forwardPort, type PortForward, type PortForwardOptions } from "./port_forward.ts";
-import { Requester } from "./requester.ts";
 import { parseResponse } from "./response_shape.ts";
 
 const tokenRequestSchema = z.object({ status: z.object({ token: z.string(), expirationTimestamp: z.string() }) });
 
 /** The part of a {@link Client} that is not about stored objects. */
 export abstract class ServerClient {
-  readonly #requester: Requester;
+  readonly #requests: ObjectRequests;
   readonly #options: ClientOptions;
 
   /**
    * Used by {@link Client}.
    *
-   * @param requester Sends the requests; it has the options of the client.
+   * @param requests Sends the requests; it has the options of the client.
    */
-  constructor(requester: Requester, options: ClientOptions) {
-    this.#requester = requester;
+  constructor(requests: ObjectRequests, options: ClientOptions) {
+    this.#requests = requests;
     this.#options = options;
   }
 
@@ -56,7 +56,7 @@ export abstract class ServerClient {
    * ```
    */
   logs(podKey: string, options: LogOptions = {}): AsyncGenerator<string, void, void> {
-    return podLogs({ requester: this.#requester, options: this.#options }, podKey, options);
+    return podLogs({ requester: this.#requests.requester, options: this.#options }, podKey, options);
   }
 
   /**
@@ -134,7 +134,7 @@ export abstract class ServerClient {
 
   get #streams(): StreamContext {
     const { clock = systemClock, dryRun = false } = this.#options;
-    return { requester: this.#requester, clock, isDryRun: dryRun };
+    return { requester: this.#requests.requester, clock, isDryRun: dryRun };
   }
 
   /**
@@ -152,13 +152,11 @@ export abstract class ServerClient {
       metadata: splitKey(podKey),
       deleteOptions,
     });
-    await this.#requester.text({
-      action: `evict ${objectText(builtin.Pod, podKey)}`,
-      method: "POST",
-      path,
-      body,
-      signal: options.signal,
-    });
+    const action = `evict ${objectText(builtin.Pod, podKey)}`;
+    const { dryRun, signal } = options;
+    const target = { verb: "create", resource: builtin.Pod, key: podKey } as const;
+    const outgoing = { action, method: "POST", path, body, signal } as const;
+    await this.#requests.act({ ...target, options: { subresource: "eviction", dryRun } }, outgoing);
   }
 
   /**
@@ -173,7 +171,10 @@ export abstract class ServerClient {
     const spec = { audiences, expirationSeconds };
     const body = JSON.stringify({ apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec });
     const action = `create a token of ${objectText(builtin.ServiceAccount, serviceAccountKey)}`;
-    const text = await this.#requester.text({ action, method: "POST", path, body, signal });
+    const target = { verb: "create", resource: builtin.ServiceAccount, key: serviceAccountKey } as const;
+    const outgoing = { action, method: "POST", path, body, signal } as const;
+    // A client of dry runs gets a token, too.
+    const text = await this.#requests.act({ ...target, options: { subresource: "token", dryRun: false } }, outgoing);
     return parseResponse(text, action, tokenRequestSchema).status;
   }
 
@@ -187,6 +188,6 @@ export abstract class ServerClient {
   async raw(path: string, request: RawRequest = {}): Promise<string> {
     if (!path.startsWith("/")) throw new TypeError(`Cannot send raw request: path "${path}" does not start with "/"`);
     const { method = "GET", ...rest } = request;
-    return await this.#requester.text({ ...rest, action: `${method.toLowerCase()} "${path}"`, method, path });
+    return await this.#requests.raw({ ...rest, action: `${method.toLowerCase()} "${path}"`, method, path });
   }
 }

@@ -1,6 +1,7 @@
 /**
  * WriteObserver: learns what became of each write of a client, so that the caches of the process have its result before
- * the watch shows it. The runtime of controllers observes the client of each attempt.
+ * the watch shows it. The runtime of controllers observes the client of each attempt. For a recording it learns of every
+ * answered request.
  *
  * A response shows the stored object, or that the object is removed. After a timeout, a broken connection or an error of
  * the server itself, or an answer that cannot be used, a write may have taken effect or not; and the response to a write of a subresource such as `scale`
@@ -11,7 +12,10 @@ import { ApiError } from "./api_error.ts";
 import type { DeleteResult, JsonPatchOperation, Patch } from "./client_options.ts";
 import { UnreachableError } from "./unreachable_error.ts";
 
-/** Learns what became of the writes of a client; see `Client.withWriteObserver`. Dry runs are not observed. */
+/**
+ * Learns what became of the writes of a client; see `Client.withWriteObserver`. Dry runs are not observed. The functions
+ * that may be absent are for a recording: with all three, it has each request but watches and streams of containers.
+ */
 export interface WriteObserver {
   /**
    * The server has stored this state of an object.
@@ -31,20 +35,65 @@ export interface WriteObserver {
    * @returns The id of the write in a recording, which `onStored` or `onRemoved` then get.
    */
   onAnswer?(report: WriteReport): number | undefined;
+  /** The server has answered a `get` or a page of a `list`, or it has failed. */
+  onRead?(report: ReadReport): void;
+  /** The server has answered a `raw` request, or it has failed. */
+  onRaw?(report: RawReport): void;
+}
+
+/** One read, and how it ended. */
+export interface ReadReport {
+  /** The kind of the object. */
+  readonly resource: Resource;
+  /** `namespace/name`, or `name` if cluster-scoped. Absent for a collection. */
+  readonly key?: string;
+  /** Absent for the object itself. */
+  readonly subresource?: string;
+  /** The path and the query of the request. */
+  readonly path: string;
+  /** Milliseconds from the call to the answer. */
+  readonly durationMs: number;
+  /** The object, or the objects of the page. Absent after a failure. */
+  readonly found?: KubeObject | readonly KubeObject[];
+  /** Why the read failed. Absent if it succeeded. */
+  readonly error?: unknown;
+}
+
+/** One request that no verb of the client made, and how it ended. */
+export interface RawReport {
+  /** `GET`, `POST`. */
+  readonly method: string;
+  /** The path and the query of the request. */
+  readonly path: string;
+  /** The media type of the body. */
+  readonly contentType?: string;
+  /** What was sent. It may contain secrets. */
+  readonly body?: string;
+  /** Milliseconds from the call to the answer. */
+  readonly durationMs: number;
+  /** The response. Absent after a failure. It may contain secrets. */
+  readonly text?: string;
+  /** Why the request failed. Absent if it succeeded. */
+  readonly error?: unknown;
 }
 
 /** One write, what was sent, and how it ended. */
 export interface WriteReport {
   /** What the write does. */
-  readonly verb: "create" | "update" | "patch" | "apply" | "delete";
+  readonly verb: "create" | "update" | "patch" | "apply" | "delete" | "deletecollection";
   /** The kind of the object. */
   readonly resource: Resource;
-  /** `namespace/name`, or `name` if cluster-scoped. Absent if the server was to choose the name and has not answered. */
+  /**
+   * `namespace/name`, or `name` if cluster-scoped. Absent for a collection, and if the server was to choose the name and has
+   * not answered.
+   */
   readonly key?: string;
   /** Absent for the object itself. */
   readonly subresource?: string;
   /** The field manager of the write, if it has one of its own. */
   readonly fieldManager?: string;
+  /** The path and the query of the request. */
+  readonly path: string;
   /** The media type of the body. */
   readonly contentType?: string;
   /** What was sent: JSON. It may contain secrets. */

@@ -10,11 +10,19 @@
 import { keyOf, type ObjectKey, type Resource, resourceName } from "../api/mod.ts";
 import type { Clock } from "../async/mod.ts";
 import type { ListFilter } from "../cache/mod.ts";
-import { ApiError, type WriteReport } from "../client/mod.ts";
+import {
+  ApiError,
+  isNotFound,
+  type RawReport,
+  type ReadReport,
+  type WriteObserver,
+  type WriteReport,
+} from "../client/mod.ts";
 import {
   type EnqueueEntry,
   type EntryId,
   errorText,
+  type FailedAnswer,
   type ObjectRef,
   type Plain,
   type ReconcileEndEntry,
@@ -191,9 +199,17 @@ export class RecordedAttempt {
     };
   }
 
-  /** Records a write with its answer. */
-  wrote(report: WriteReport): EntryId {
-    const { verb, resource, key, subresource, fieldManager, contentType, body, durationMs, object } = report;
+  /** Requests to the server, recorded: the part of the observer of a client that is for a recording. */
+  requests(): Pick<WriteObserver, "onAnswer" | "onRead" | "onRaw"> {
+    return {
+      onAnswer: (report) => this.#wrote(report),
+      onRead: (report) => this.#readLive(report),
+      onRaw: (report) => this.#sent(report),
+    };
+  }
+
+  #wrote(report: WriteReport): EntryId {
+    const { verb, resource, key, subresource, fieldManager, path, contentType, body, durationMs, object } = report;
     return this.#recorder.record({
       kind: "write",
       ...this.#base,
@@ -201,11 +217,46 @@ export class RecordedAttempt {
       object: refOf(resource, key),
       ...(subresource === undefined ? {} : { subresource }),
       ...(fieldManager === undefined ? {} : { fieldManager }),
+      ...(verb === "deletecollection" ? { path } : {}),
       ...(contentType === undefined ? {} : { contentType }),
       ...(body === undefined ? {} : { bodyText: body }),
       answer: answerOf(report),
       durationMs,
       ...(this.#recorder.keepsStates && object !== undefined ? { state: object as unknown as Plain } : {}),
+    });
+  }
+
+  /** A live read is recorded each time: the next one may find something else. */
+  #readLive({ resource, key, subresource, path, durationMs, found, error }: ReadReport): void {
+    const isMissing = key !== undefined && isNotFound(error);
+    const objects = Array.isArray(found) ? found.length : undefined;
+    const version = objects === undefined ? metadataOf(found)?.resourceVersion : undefined;
+    this.#recorder.record({
+      kind: "read",
+      ...this.#base,
+      from: "server",
+      object: refOf(resource, key),
+      ...(subresource === undefined ? {} : { subresource }),
+      ...(key === undefined ? { path } : {}),
+      ...(version === undefined ? {} : { resourceVersion: version }),
+      ...(objects === undefined ? {} : { objects }),
+      ...(error === undefined || isMissing ? {} : { failure: failureOf(error) }),
+      durationMs,
+      ...(this.#recorder.keepsStates && found !== undefined ? { state: found as unknown as Plain } : {}),
+    });
+  }
+
+  #sent({ method, path, contentType, body, durationMs, text, error }: RawReport): void {
+    this.#recorder.record({
+      kind: "request",
+      ...this.#base,
+      method,
+      path,
+      ...(contentType === undefined ? {} : { contentType }),
+      ...(body === undefined ? {} : { bodyText: body }),
+      answer: error === undefined ? { kind: "answered" } : failureOf(error),
+      durationMs,
+      ...(this.#recorder.keepsStates && text !== undefined ? { state: jsonOrText(text) } : {}),
     });
   }
 
@@ -250,14 +301,24 @@ function entriesOf(causes: readonly Cause[]): readonly EntryId[] {
 }
 
 function answerOf({ error, isDryRun, object, verb }: WriteReport): WriteAnswer {
-  if (error instanceof ApiError) {
-    return { kind: "failed", code: error.code, reason: error.reason, message: errorText(error) };
-  }
-  if (error !== undefined) return { kind: "failed", message: errorText(error) };
+  if (error !== undefined) return failureOf(error);
   if (isDryRun) return { kind: "dry-run" };
   if (object === undefined) return verb === "delete" ? { kind: "removed" } : { kind: "stored" };
   const { uid, resourceVersion } = object.metadata;
   return { kind: "stored", resourceVersion, uid };
+}
+
+function failureOf(error: unknown): FailedAnswer {
+  if (!(error instanceof ApiError)) return { kind: "failed", message: errorText(error) };
+  return { kind: "failed", code: error.code, reason: error.reason, message: errorText(error) };
+}
+
+function jsonOrText(text: string): Plain {
+  try {
+    return JSON.parse(text) as Plain;
+  } catch {
+    return text;
+  }
 }
 
 function metadataOf(object: unknown): { readonly resourceVersion?: string } | undefined {

@@ -85,7 +85,7 @@ export class WriteThrough {
   /** The client of one attempt: what it writes enters the caches. */
   clientFor(key: ObjectKey, client: Client, signal: AbortSignal, recorded?: RecordedAttempt): Client {
     const observer: WriteObserver = {
-      ...(recorded === undefined ? {} : { onAnswer: (report) => recorded.wrote(report) }),
+      ...recorded?.requests(),
       onStored: (resource, object, sent, entry) => this.#stored(key, { resource, object, sent, entry }),
       onRemoved: (resource, objectKey, uid, entry) =>
         this.#removed(key, resource, objectKey as ObjectKey, { uid, entry }),

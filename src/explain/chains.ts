@@ -281,9 +281,12 @@ export function ignoredText({ controller = "", decision, role }: EnqueueEntry, h
   }
 }
 
-function reviewChain({ at, id, webhook, operation, object, user, isAllowed, message, durationMs }: ReviewEntry): Chain {
+function reviewChain(entry: ReviewEntry): Chain {
+  const { at, id, webhook, operation, object, conversion, user, isAllowed, message, durationMs } = entry;
   const who = user === undefined ? "" : ` by ${shown(user)}`;
-  const what = operation === undefined ? "a conversion" : shown(operation);
+  const what = operation === undefined
+    ? `a conversion to ${shown(conversion?.to ?? "another version")}`
+    : shown(operation);
   const answer = isAllowed ? "allowed it" : `rejected it: ${shown(message ?? "no message")}`;
   return {
     at,

@@ -1,5 +1,13 @@
 /** actTexts(): what a reconcile did, in words: its writes with what they changed, and its Events. */
-import type { EntryId, EventEntry, ObjectRef, ReconcileStartEntry, WriteEntry } from "../observe/mod.ts";
+import type {
+  EntryId,
+  EventEntry,
+  FailedAnswer,
+  ObjectRef,
+  ReconcileStartEntry,
+  RequestEntry,
+  WriteEntry,
+} from "../observe/mod.ts";
 import type { History } from "./history.ts";
 import { fieldsText, objectText, shown } from "./words.ts";
 
@@ -12,13 +20,21 @@ export interface ActTexts {
 /** Most writes and Events of one sentence. */
 const maxActs = 6;
 
-const past = { create: "created", update: "updated", patch: "patched", apply: "applied", delete: "deleted" } as const;
+const past = {
+  create: "created",
+  update: "updated",
+  patch: "patched",
+  apply: "applied",
+  delete: "deleted",
+  deletecollection: "deleted",
+} as const;
 
 /** @param error The error of the reconcile: a failed write that it repeats is not said twice. */
 export function actTexts(start: ReconcileStartEntry, history: History, error = ""): ActTexts {
   const primary = history.primaryOf(start.controller, start.key);
   const acts = history.effectsOf(start).flatMap((effect) => {
     if (effect.kind === "event") return [{ id: effect.id, text: eventText(effect) }];
+    if (effect.kind === "request" && effect.method !== "GET") return [{ id: effect.id, text: requestText(effect) }];
     if (effect.kind !== "write") return [];
     const isSaid = effect.answer.kind === "failed" && error.includes(effect.answer.message);
     return isSaid ? [] : [{ id: effect.id, text: writeText(effect, primary, history) }];
@@ -33,22 +49,35 @@ function writeText(write: WriteEntry, primary: ObjectRef, history: History): str
   const { verb, answer } = write;
   const what = objectOfWrite(write, primary);
   switch (answer.kind) {
-    case "failed": {
-      const code = answer.code === undefined ? "" : `${answer.code} ${shown(answer.reason ?? "")}: `;
-      return `could not ${verb} ${what}: ${code}${shown(answer.message)}`;
-    }
+    case "failed":
+      return `could not ${isDeletion(write) ? "delete" : verb} ${what}: ${failureText(answer)}`;
     case "dry-run":
       return `would have ${past[verb]} ${what} (a dry run: nothing was stored)`;
     case "removed":
       return verb === "delete" ? `deleted ${what}` : `${past[verb]} ${what}, which is gone with that`;
     case "stored":
-      return `${verb === "delete" ? "asked to delete" : past[verb]} ${what}${changesOf(write, history)}`;
+      return `${isDeletion(write) ? "asked to delete" : past[verb]} ${what}${changesOf(write, history)}`;
     default:
       return answer satisfies never;
   }
 }
 
-function objectOfWrite({ object, subresource }: WriteEntry, primary: ObjectRef): string {
+function isDeletion({ verb }: WriteEntry): boolean {
+  return verb === "delete" || verb === "deletecollection";
+}
+
+function failureText({ code, reason = "", message }: FailedAnswer): string {
+  return `${code === undefined ? "" : `${code} ${shown(reason)}: `}${shown(message)}`;
+}
+
+/** `sent POST /apis/…`. */
+function requestText({ method, path, answer }: RequestEntry): string {
+  const what = `${shown(method)} ${shown(path)}`;
+  return answer.kind === "failed" ? `could not send ${what}: ${failureText(answer)}` : `sent ${what}`;
+}
+
+function objectOfWrite({ verb, object, subresource, path }: WriteEntry, primary: ObjectRef): string {
+  if (verb === "deletecollection") return `all ${objectText(object)} at ${shown(path ?? "")}`;
   if (subresource === undefined) return objectText(object);
   const isPrimary = object.resource === primary.resource && object.key === primary.key;
   return isPrimary ? shown(subresource) : `${shown(subresource)} of ${objectText(object)}`;

@@ -167,9 +167,18 @@ const reviewSchema = z.object({
   request: z.object({ uid: z.string().min(1), desiredAPIVersion: z.string().max(512), objects: z.array(z.unknown()) }),
 });
 
+/** What a ConversionReview asks for, and why it was refused. */
+export interface AskedConversion {
+  /** Each has an apiVersion and a kind. */
+  readonly objects: readonly unknown[];
+  readonly desiredApiVersion: string;
+  /** What the user sees. Absent if all objects were converted. */
+  readonly message?: string;
+}
+
 /** The response to a ConversionReview, with the error of the operator's own code; or why the request is malformed. */
 export type ConvertedReview =
-  | { readonly kind: "converted"; readonly text: string; readonly failure?: unknown }
+  | { readonly kind: "converted"; readonly text: string; readonly asked: AskedConversion; readonly failure?: unknown }
   | { readonly kind: "malformed"; readonly message: string };
 
 /** Responds to the body of a request to `/convert`: with all objects converted, or with one failure. */
@@ -183,18 +192,21 @@ export function handleConversionReview(text: string, webhooks: readonly Conversi
   if (wrong >= 0) {
     return { kind: "malformed", message: `request.objects[${wrong}]: expected an object with apiVersion and kind` };
   }
-  const respond = (response: object, failure?: unknown): ConvertedReview => ({
+  const { objects, desiredAPIVersion: desiredApiVersion } = request;
+  const respond = (response: object, message?: string, failure?: unknown): ConvertedReview => ({
     kind: "converted",
     text: printExactJson({ apiVersion, kind: "ConversionReview", response: { uid: request.uid, ...response } }),
+    asked: { objects, desiredApiVersion, message },
     failure,
   });
   try {
-    const convertedObjects = request.objects.map((object) => convertOne(webhooks, object, request.desiredAPIVersion));
+    const convertedObjects = objects.map((object) => convertOne(webhooks, object, desiredApiVersion));
     return respond({ convertedObjects, result: { status: "Success" } });
   } catch (error) {
     const message = redactText(error instanceof Error ? error.message : String(error));
     return respond(
       { convertedObjects: [], result: { status: "Failure", message } },
+      message,
       error instanceof UnusableObjectError ? undefined : error,
     );
   }

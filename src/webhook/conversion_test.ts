@@ -1,4 +1,5 @@
-import { assertEquals, assertThrows, test } from "../../tests/testing.ts";
+import { assert, assertEquals, assertThrows, test } from "../../tests/testing.ts";
+import type { NewEntry } from "../observe/mod.ts";
 import { defineResource, z } from "../schema/mod.ts";
 import { webhookRequest } from "./testing/reviews.ts";
 import { convertible, converting } from "./conversion.ts";
@@ -88,4 +89,25 @@ test("versions of different kinds cannot be converted", () => {
     fromHub: ({ metadata }) => Other.make({ metadata, spec: {} }),
   });
   assertThrows(() => converting(V2, [spoke]), /^Cannot convert .* not another version of/);
+});
+
+test("a conversion is recorded with its kind, how many objects it had, and its failure, without their content", async () => {
+  const entries: NewEntry[] = [];
+  const recorder = { keepsStates: true, record: (entry: NewEntry) => entries.push(entry) };
+  const handler = webhookHandler([webhook], { recorder });
+  await handler(webhookRequest("/convert", conversionReview([old], "x.example.dev/v2")));
+  await handler(webhookRequest("/convert", conversionReview([old, old], "x.example.dev/v2")));
+  const broken = { ...old, spec: { size: "wide" } };
+  await handler(webhookRequest("/convert", conversionReview([broken], "x.example.dev/v3")));
+  const object = { resource: "sizes.x.example.dev", kind: "Size" };
+  const seen = entries.map((entry) => {
+    assert(entry.kind === "review" && entry.webhook === "conversion" && entry.path === "/convert");
+    return [entry.object, entry.conversion, entry.isAllowed, entry.message];
+  });
+  assertEquals(seen, [
+    [{ ...object, key: "b/a" }, { objects: 1, to: "x.example.dev/v2" }, true, undefined],
+    [object, { objects: 2, to: "x.example.dev/v2" }, true, undefined],
+    [{ ...object, key: "b/a" }, { objects: 1, to: "x.example.dev/v3" }, false, 'Cannot read size "wide"'],
+  ]);
+  assert(!JSON.stringify(entries).includes("3x4"));
 });

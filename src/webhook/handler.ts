@@ -29,7 +29,7 @@ import { conversionPath, type ConversionWebhook, handleConversionReview } from "
 import type { AdmissionDecision, AdmissionWebhook, Denied } from "./webhook.ts";
 import { type ApiStatus, printExactJson } from "../api/mod.ts";
 import { fieldOf } from "./_decode.ts";
-import { recordReview } from "./recorded_review.ts";
+import { recordConversion, recordReview } from "./recorded_review.ts";
 import { LargeTexts, type LargeTextTurn, minLargeBytes } from "./large_texts.ts";
 import { toBase64 } from "../runtime/mod.ts";
 
@@ -215,6 +215,7 @@ class Handler {
   }
 
   async #convert(request: Request): Promise<Response> {
+    const startedAt = this.#clock.monotonic();
     const read = await this.#read(
       request,
       request.signal,
@@ -227,6 +228,11 @@ class Handler {
     if (converted.failure !== undefined) {
       this.#metrics.of(conversionPath).failures("error").inc();
       this.#log.error("conversion failed", { error: converted.failure });
+    }
+    if (this.#recorder !== undefined) {
+      const [traceparent, durationMs] = [request.headers.get("traceparent"), this.#clock.monotonic() - startedAt];
+      const { asked } = converted;
+      recordConversion(this.#recorder, { webhooks: this.#conversion, asked, traceparent, durationMs });
     }
     return json(converted.text);
   }

@@ -88,6 +88,8 @@ export class SpanReader {
       case "read":
         if (entry.from === "server") this.#addEvent(entry, "read", attributesOf(entry.object));
         return;
+      case "request":
+        return this.#addEvent(entry, "request", { "http.request.method": entry.method, "url.path": entry.path });
       case "lease":
       case "cache":
       case "error":

@@ -185,6 +185,28 @@ export interface ReadEntry extends EntryBase {
   readonly resourceVersion?: string;
   /** For a collection, how many objects. */
   readonly objects?: number;
+  /** The subresource; absent for the object itself. */
+  readonly subresource?: string;
+  /** The path and the query of a live read of a collection: its Namespace, its selectors, its page. */
+  readonly path?: string;
+  /** Why a live read failed. An object that does not exist is no failure. */
+  readonly failure?: FailedAnswer;
+  /** How long a live read took, in milliseconds. */
+  readonly durationMs?: number;
+  /** What a live read has returned, an object or a list of them, for `replay`. Only in a recording with states. */
+  readonly state?: Plain;
+}
+
+/** A request that failed. `code` and `reason` are absent if no response came. */
+export interface FailedAnswer {
+  /** Distinguishes it from other answers. */
+  readonly kind: "failed";
+  /** The HTTP status. */
+  readonly code?: number;
+  /** The reason of the Status: `Conflict`. */
+  readonly reason?: string;
+  /** The message of the error. */
+  readonly message: string;
 }
 
 /** How the server answered a write. */
@@ -194,21 +216,22 @@ export type WriteAnswer =
   | { readonly kind: "removed"; readonly uid?: string }
   /** The server has validated the write and stored nothing. */
   | { readonly kind: "dry-run" }
-  /** `code` and `reason` are absent if no response came. */
-  | { readonly kind: "failed"; readonly code?: number; readonly reason?: string; readonly message: string };
+  | FailedAnswer;
 
 /** A write, with its answer. The cause is the start of the reconcile. */
 export interface WriteEntry extends EntryBase {
   /** What the entry is about. */
   readonly kind: "write";
   /** What the write does. */
-  readonly verb: "create" | "update" | "patch" | "apply" | "delete";
+  readonly verb: "create" | "update" | "patch" | "apply" | "delete" | "deletecollection";
   /** The object, or the collection. */
   readonly object: ObjectRef;
   /** The subresource; absent for the object itself. */
   readonly subresource?: string;
   /** The field manager of the write. */
   readonly fieldManager?: string;
+  /** The path and the query of a `deletecollection`: its Namespace and its selectors. */
+  readonly path?: string;
   /** The media type of `body`, which tells the kind of a patch. */
   readonly contentType?: string;
   /** What was sent, without secrets. */
@@ -218,6 +241,26 @@ export interface WriteEntry extends EntryBase {
   /** How long it took, in milliseconds. */
   readonly durationMs: number;
   /** The whole object in the response, for `replay`. Only in a recording with states. */
+  readonly state?: Plain;
+}
+
+/** A reconcile has sent a request of its own making: `ctx.client.raw`. Its cause is the start of the reconcile. */
+export interface RequestEntry extends EntryBase {
+  /** What the entry is about. */
+  readonly kind: "request";
+  /** `GET`, `POST`. */
+  readonly method: string;
+  /** The path with its query. */
+  readonly path: string;
+  /** The media type of `body`. */
+  readonly contentType?: string;
+  /** What was sent, without secrets; masked if it is not JSON. */
+  readonly body?: Plain;
+  /** How the server answered. */
+  readonly answer: { readonly kind: "answered" } | FailedAnswer;
+  /** How long it took, in milliseconds. */
+  readonly durationMs: number;
+  /** The response: JSON, or a text. Only in a recording with states. */
   readonly state?: Plain;
 }
 
@@ -261,6 +304,8 @@ export interface ReviewEntry extends EntryBase {
   readonly operation?: string;
   /** The object, or the collection. */
   readonly object: ObjectRef;
+  /** Of a conversion: how many objects, and to which apiVersion. */
+  readonly conversion?: { readonly objects: number; readonly to: string };
   /** Who sent the request. */
   readonly user?: string;
   /** Whether the request was accepted. */
@@ -331,6 +376,7 @@ export type Entry =
   | ReconcileEndEntry
   | ReadEntry
   | WriteEntry
+  | RequestEntry
   | EventEntry
   | LeaseEntry
   | ReviewEntry
@@ -344,10 +390,18 @@ export type Entry =
  */
 export type NewEntry =
   | NewWriteEntry
-  | (Exclude<Entry, WriteEntry> extends infer E ? E extends unknown ? Omit<E, "id" | "at"> : never : never);
+  | NewRequestEntry
+  | (Exclude<Entry, WriteEntry | RequestEntry> extends infer E ? E extends unknown ? Omit<E, "id" | "at"> : never
+    : never);
 
 /** A write as the engine hands it over. */
 export interface NewWriteEntry extends Omit<WriteEntry, "id" | "at" | "body"> {
   /** The body as it was sent: JSON. */
+  readonly bodyText?: string;
+}
+
+/** A request as the engine hands it over. */
+export interface NewRequestEntry extends Omit<RequestEntry, "id" | "at" | "body"> {
+  /** The body as it was sent. */
   readonly bodyText?: string;
 }

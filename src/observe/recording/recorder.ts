@@ -13,7 +13,7 @@
 import type { Entry, EntryId, NewEntry } from "./entries.ts";
 import { EntryRing } from "./entry_ring.ts";
 import { secrets } from "./masked_object.ts";
-import { bodyOf, sealed, type StoredEntry } from "./sealed_entry.ts";
+import { bodyOf, resourceAt, sealed, type StoredEntry } from "./sealed_entry.ts";
 
 /** Takes the entries of the engine. */
 export interface Recorder {
@@ -179,13 +179,15 @@ export class Recording implements Recorder, RecordingReader {
 
 /** The entry without the whole object, which only a sink gets. */
 function withoutState(entry: StoredEntry): StoredEntry {
-  if ((entry.kind !== "change" && entry.kind !== "write") || entry.state === undefined) return entry;
+  // The state of a cache or of a Lease is a word, not an object.
+  if (entry.kind === "cache" || entry.kind === "lease" || !("state" in entry)) return entry;
   const { state: _, ...rest } = entry;
   return rest;
 }
 
 /** What is sent to a Secret is masked before it is stored. */
 function withoutSecretBody(entry: NewEntry): NewEntry {
-  if (entry.kind !== "write" || entry.bodyText === undefined || entry.object.resource !== secrets) return entry;
+  if ((entry.kind !== "write" && entry.kind !== "request") || entry.bodyText === undefined) return entry;
+  if ((entry.kind === "write" ? entry.object.resource : resourceAt(entry.path)) !== secrets) return entry;
   return { ...entry, bodyText: JSON.stringify(bodyOf(entry.bodyText, secrets)) };
 }

@@ -6,8 +6,8 @@
  * values under secret names are masked earlier, before an entry is stored.
  */
 import { mask, type Plain, redact, redactText } from "../redaction/mod.ts";
-import type { Entry, EntryId, FieldChange, NewEntry, WriteAnswer } from "./entries.ts";
-import { maskedObject } from "./masked_object.ts";
+import type { Entry, EntryId, FailedAnswer, FieldChange, NewEntry } from "./entries.ts";
+import { maskedObject, secrets } from "./masked_object.ts";
 
 /** An entry as it is stored. */
 export type StoredEntry = NewEntry & { readonly id: EntryId; readonly at: number };
@@ -29,8 +29,30 @@ export function sealed(entry: StoredEntry): Entry {
       return {
         ...rest,
         answer: sealedAnswer(entry.answer),
+        ...(entry.path === undefined ? {} : { path: redactText(entry.path) }),
         ...(bodyText === undefined ? {} : { body: bodyOf(bodyText, resource) }),
         ...(state === undefined ? {} : { state: maskedObject(state, resource) }),
+      };
+    }
+    case "request": {
+      const { bodyText, state, ...rest } = entry;
+      const resource = resourceAt(entry.path);
+      return {
+        ...rest,
+        path: redactText(entry.path),
+        answer: sealedAnswer(entry.answer),
+        ...(bodyText === undefined ? {} : { body: bodyOf(bodyText, resource) }),
+        ...(state === undefined ? {} : { state: maskedObject(state, resource) }),
+      };
+    }
+    case "read": {
+      if (entry.from === "cache") return entry;
+      const { path, failure, state, ...rest } = entry;
+      return {
+        ...rest,
+        ...(path === undefined ? {} : { path: redactText(path) }),
+        ...(failure === undefined ? {} : { failure: sealedAnswer(failure) }),
+        ...(state === undefined ? {} : { state: sealedRead(state, entry.object.resource) }),
       };
     }
     case "reconcile-end":
@@ -57,7 +79,6 @@ export function sealed(entry: StoredEntry): Entry {
     case "list":
     case "enqueue":
     case "reconcile-start":
-    case "read":
       return entry;
     default:
       return entry satisfies never;
@@ -72,8 +93,18 @@ function sealedField({ path, from, to }: FieldChange): FieldChange {
   };
 }
 
-function sealedAnswer(answer: WriteAnswer): WriteAnswer {
-  return answer.kind === "failed" ? { ...answer, message: redactText(answer.message) } : answer;
+function sealedAnswer<A extends { readonly kind: string } | FailedAnswer>(answer: A): A {
+  return "message" in answer ? { ...answer, message: redactText(answer.message) } : answer;
+}
+
+/** A live read returns an object, or the objects of a collection. */
+function sealedRead(state: Plain, resource: string): Plain {
+  return Array.isArray(state) ? state.map((object) => maskedObject(object, resource)) : maskedObject(state, resource);
+}
+
+/** The name of the resource at a path, as far as it matters: whether it is a Secret. */
+export function resourceAt(path: string): string {
+  return /\/secrets(?:[/?]|$)/.test(path) ? secrets : "";
 }
 
 /** The body of a write as data: every body that the client sends is JSON. */
