@@ -65,6 +65,7 @@ export {
   FastSlowRateLimiter,
   type FastSlowRateLimiterOptions,
   MaxOfRateLimiter,
+  type QueueBacklog,
   type QueueCounts,
   type QueueEntry,
   type QueueEntryState,

@@ -28,6 +28,7 @@ import type { CacheReader } from "./caches.ts";
 import type { ControllerDefinition } from "./controller_definition.ts";
 import type { ReconcileMetrics } from "./metrics.ts";
 import type { RecordedAttempt, RecordedController } from "./_recorded_controller.ts";
+import type { StoppedKeys } from "./_stopped_keys.ts";
 import type { WriteThrough } from "./_write_through.ts";
 import { findOwnerChange, type OwnerChangedError } from "./owner_errors.ts";
 import { ownershipOf } from "./ownership.ts";
@@ -41,6 +42,8 @@ export interface WorkerOptions {
   /** @default Infinity */
   readonly maxRetries?: number;
   readonly unreachableFailures: UnreachableFailures;
+  /** Gets the keys that failed and are not retried. */
+  readonly stoppedKeys?: StoppedKeys;
   /** Called when a key is dropped after `maxRetries`. */
   readonly onDrop?: (key: ObjectKey, error: unknown) => void;
   /** @default nothing is recorded */
@@ -64,6 +67,7 @@ async function reconcileOnce(options: WorkerOptions, item: QueueItem<ObjectKey, 
   const entries = recorded?.begin(item, queue.retries(key));
   const outcome = await attempt(key, item.causes, queue.retries(key), entries);
   const uncounted = unreachableFailures.record(key, outcome);
+  if (outcome.kind !== "aborted") options.stoppedKeys?.forget(key);
   switch (outcome.kind) {
     case "done":
       entries?.end({ outcome: "done" });
@@ -79,6 +83,7 @@ async function reconcileOnce(options: WorkerOptions, item: QueueItem<ObjectKey, 
     case "terminal":
       log.error("reconcile failed, not retrying until the object changes", { key, error: outcome.error });
       entries?.end({ outcome: "terminal", error: outcome.error });
+      options.stoppedKeys?.record(key, outcome.error);
       return queue.forget(key);
     case "failed":
       if (queue.retries(key) - uncounted < maxRetries) {
@@ -94,6 +99,7 @@ async function reconcileOnce(options: WorkerOptions, item: QueueItem<ObjectKey, 
       });
       entries?.end({ outcome: "given-up", error: outcome.error });
       unreachableFailures.forget(key);
+      options.stoppedKeys?.record(key, outcome.error);
       options.onDrop?.(key, outcome.error);
       return queue.forget(key);
     default:

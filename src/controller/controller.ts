@@ -15,6 +15,7 @@ import { defaultRateLimiter, lowPriority, type QueueMetrics, WorkQueue } from ".
 import { DeletedDependents } from "./_deleted_dependents.ts";
 import { LoopDetector, parkMs } from "./_loop_detector.ts";
 import { RecordedController, refOf } from "./_recorded_controller.ts";
+import { type StoppedKey, StoppedKeys } from "./_stopped_keys.ts";
 import { createReconcileAttempt, measureAttempt, type ReconcileAttempt, UnreachableFailures, work } from "./_worker.ts";
 import { WriteThrough } from "./_write_through.ts";
 import type { Caches } from "./caches.ts";
@@ -58,6 +59,7 @@ export class Controller {
   readonly #deletedDependents: DeletedDependents;
   readonly #loopDetector: LoopDetector;
   readonly #recorded: RecordedController | undefined;
+  readonly #stoppedKeys: StoppedKeys;
   readonly queue: WorkQueue<ObjectKey, Cause>;
   #isSynced = false;
 
@@ -65,6 +67,7 @@ export class Controller {
     const { definition, client, clock, caches, queueMetrics, recorder } = dependencies;
     const { queueName = definition.name, rateLimiter, fairness = "namespace" } = definition.options;
     this.#dependencies = dependencies;
+    this.#stoppedKeys = new StoppedKeys(clock);
     this.#log = logger("controller", definition.name);
     const findPrimary = (key: ObjectKey) => caches.findInformer(definition.primary)?.lister.find(key);
     this.#deletedDependents = new DeletedDependents(definition.primary, findPrimary, definition.name);
@@ -105,6 +108,11 @@ export class Controller {
 
   get definition(): ControllerDefinition {
     return this.#dependencies.definition;
+  }
+
+  /** The keys that failed and are not retried until something changes. */
+  get stoppedKeys(): readonly StoppedKey[] {
+    return this.#stoppedKeys.list();
   }
 
   /** True while there is nothing to do: all kinds are listed, no key is queued or running, the watches show all writes. */
@@ -277,6 +285,7 @@ export class Controller {
       attempt: this.#createAttempt(running.signal),
       maxRetries,
       unreachableFailures,
+      stoppedKeys: this.#stoppedKeys,
       onDrop: (key: ObjectKey, error: unknown) => this.#recordDropEvent(key, error),
       recorded: this.#recorded,
       log: this.#log,

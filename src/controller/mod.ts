@@ -52,6 +52,8 @@ export {
 } from "./dependents_state.ts";
 export { type Desired, type DesiredBody, manifest } from "./desired.ts";
 export { type EventSource, ticker } from "./event_source.ts";
+export { parkMs } from "./_loop_detector.ts";
+export type { StoppedKey } from "./_stopped_keys.ts";
 export {
   type ReconcileMetrics,
   reconcileMetrics,

@@ -14,7 +14,7 @@ import { type Logger, logger, type MetricsRegistry, type Recorder } from "../obs
 import { queueMetrics } from "../queue/mod.ts";
 import { DeclaredCaches, declaredTransport, PermissionDenials } from "./access/mod.ts";
 import { EventRecorder } from "./event_recorder.ts";
-import type { DebugMember } from "./debug/mod.ts";
+import { type DebugMember, ReconcileTally } from "./debug/mod.ts";
 import type { ImmediateCheck } from "./health/mod.ts";
 import type { SharedCaches } from "./shared_caches.ts";
 
@@ -81,6 +81,8 @@ export interface ControllerActivity {
 interface Member {
   readonly definition: ControllerDefinition;
   readonly denials: PermissionDenials;
+  /** Counts the reconciles of all its runs. */
+  readonly tally: ReconcileTally;
   /** Undefined while it does not run. */
   running: Controller | undefined;
   /** The error that ended the last run; undefined while it runs. */
@@ -108,7 +110,7 @@ export class ControllerGroup {
     const { fieldManager = definition.name } = definition.options;
     for (const { resource } of definition.watches) caches.declare(resource, definition.name);
     const denials = new PermissionDenials(definition.primary, clock);
-    this.#members.push({ definition, denials, running: undefined, failure: undefined });
+    this.#members.push({ definition, denials, tally: new ReconcileTally(), running: undefined, failure: undefined });
     for (const { resource, writes } of definition.watches) {
       if (writes) caches.keepFieldsOf(resource, fieldManager);
     }
@@ -141,7 +143,13 @@ export class ControllerGroup {
 
   /** All controllers, and the queues of those that run. */
   members(): readonly DebugMember[] {
-    return this.#members.map(({ definition, running }) => ({ definition, queue: running?.queue }));
+    return this.#members.map(({ definition, tally, running, failure }) => ({
+      definition,
+      tally,
+      queue: running?.queue,
+      stoppedKeys: () => running?.stoppedKeys ?? [],
+      failure,
+    }));
   }
 
   /** The parked keys, and why they are parked. */
@@ -216,7 +224,7 @@ export class ControllerGroup {
       resyncMs,
       workerJitterMs,
       queueMetrics: metrics === undefined ? undefined : queueMetrics(metrics, queueLabels),
-      reconcileMetrics: metrics === undefined ? undefined : reconcileMetrics(metrics, { controller: name }),
+      reconcileMetrics: member.tally.observing(metrics && reconcileMetrics(metrics, { controller: name })),
       recorder,
     });
     member.running = controller;

@@ -13,5 +13,5 @@ export {
   MaxOfRateLimiter,
   type RateLimiter,
 } from "./rate_limiter.ts";
-export type { QueueCounts, QueueEntry, QueueEntryState } from "./snapshot.ts";
+export type { QueueBacklog, QueueCounts, QueueEntry, QueueEntryState } from "./snapshot.ts";
 export { type QueueMetrics, queueMetrics, type QueueMetricsOptions, type RunningWork } from "./metrics.ts";

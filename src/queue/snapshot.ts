@@ -53,6 +53,14 @@ export interface QueueCounts {
   readonly parked: number;
 }
 
+/** What waits for a worker. */
+export interface QueueBacklog<K> {
+  /** How many keys are queued in each lane that has any; "" is the only lane of a queue without lanes. */
+  readonly lanes: ReadonlyMap<string, number>;
+  /** The key that has waited longest, and since when: wall time in milliseconds since the epoch. */
+  readonly oldest?: { readonly key: K; readonly lane: string; readonly addedAt: number };
+}
+
 /** The parts of a queue that contain its keys. */
 export interface QueueParts<K, C> {
   readonly clock: Clock;
@@ -92,6 +100,20 @@ export function listEntries<K, C>(parts: QueueParts<K, C>, limit: number): Queue
     });
   }
   return entries;
+}
+
+/** Counts what is queued. Creates nothing per key. */
+export function backlogOf<K, C>({ ready, clock }: Pick<QueueParts<K, C>, "ready" | "clock">): QueueBacklog<K> {
+  const lanes = new Map<string, number>();
+  let oldest: Entry<K, C> | undefined;
+  for (const entry of ready.entries()) {
+    const lane = entry.lane?.name ?? "";
+    lanes.set(lane, (lanes.get(lane) ?? 0) + 1);
+    if (oldest === undefined || entry.addedAt < oldest.addedAt) oldest = entry;
+  }
+  if (oldest === undefined) return { lanes };
+  const addedAt = oldest.addedAt + clock.now() - clock.monotonic();
+  return { lanes, oldest: { key: oldest.key, lane: oldest.lane?.name ?? "", addedAt } };
 }
 
 function* keysOf<K, C>(parts: QueueParts<K, C>, toWall: number): Generator<ListedKey<K, C>> {

@@ -26,7 +26,7 @@ import {
 } from "./queue_item.ts";
 import { defaultRateLimiter, type RateLimiter } from "./rate_limiter.ts";
 import { ReadyKeys } from "./ready_keys.ts";
-import { listEntries, type QueueCounts, type QueueEntry } from "./snapshot.ts";
+import { backlogOf, listEntries, type QueueBacklog, type QueueCounts, type QueueEntry } from "./snapshot.ts";
 
 /** Priority of adds that may wait, such as those of a first list or a resync; the value is controller-runtime's. */
 export const lowPriority = -100;
@@ -305,6 +305,11 @@ export class WorkQueue<K, C = unknown> implements Disposable {
       parked: this.#parked,
       isActive: (key) => this.#entries.has(key),
     }, limit);
+  }
+
+  /** How many keys are queued in each lane, and which of them has waited longest. Takes O(n): for people. */
+  backlog(): QueueBacklog<K> {
+    return backlogOf({ ready: this.#ready, clock: this.#clock });
   }
 
   get #isIdle(): boolean {

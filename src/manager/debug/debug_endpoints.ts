@@ -1,7 +1,7 @@
 /**
  * debugEndpoints(): the fetch handler of the debug endpoint of a process, all answers in JSON:
  *
- *   /debug/queues  /debug/keys?state=  /debug/caches  /debug/recording?after=  /debug/why?kind=&key=&not=
+ *   /debug/controllers  /debug/queues  /debug/keys?state=&limit=&continue=  /debug/caches  /debug/recording?after=  /debug/why?kind=&key=&not=
  *   /debug/cpu?seconds=  /debug/heap
  *
  * Guarantees: each request passes `debugGuard`; each answer is bounded in bytes and time.
@@ -11,8 +11,10 @@ import { answerWhy } from "../../explain/mod.ts";
 import type { RecordingReader } from "../../observe/mod.ts";
 import type { ServeHandler } from "../../runtime/mod.ts";
 import { debugGuard, jsonResponse, refuse } from "./debug_guard.ts";
-import { type DebugState, keyStates } from "./debug_state.ts";
+import type { DebugState } from "./debug_state.ts";
+import { keysResponse } from "./keys_answers.ts";
 import { ProfileAnswers } from "./profile_answers.ts";
+import { durationBoundsMs } from "./reconcile_tally.ts";
 import { RecordingAnswers } from "./recording_answers.ts";
 
 /** Options of {@link debugEndpoints}. */
@@ -26,7 +28,6 @@ export interface DebugEndpointsOptions {
   readonly clock: Clock;
 }
 
-const maxKeys = 1_000;
 const maxChains = 100;
 
 /** Creates the handler. */
@@ -37,6 +38,8 @@ export function debugEndpoints(options: DebugEndpointsOptions): ServeHandler {
   const handlers: Readonly<Record<string, (request: Request) => Response | Promise<Response>>> = {
     "/debug/queues": () => jsonResponse(200, { now: clock.now(), queues: state.queues() }),
     "/debug/caches": () => jsonResponse(200, { now: clock.now(), caches: state.caches() }),
+    "/debug/controllers": () =>
+      jsonResponse(200, { now: clock.now(), durationBoundsMs, controllers: state.controllerStates() }),
     "/debug/keys": (request) => keysResponse(request, options),
     "/debug/recording": (request) => entries.respond(request),
     "/debug/why": (request) => whyResponse(request, options),
@@ -50,14 +53,6 @@ export function debugEndpoints(options: DebugEndpointsOptions): ServeHandler {
       ? refuse(404, `There is no such path. There are ${Object.keys(handlers).join(", ")}`)
       : await handler(request);
   }, options);
-}
-
-function keysResponse(request: Request, { state, clock }: DebugEndpointsOptions): Response {
-  const given = new URL(request.url).searchParams.get("state") ?? undefined;
-  const name = keyStates.find((one) => one === given);
-  if (given !== undefined && name === undefined) return refuse(400, `state is none of ${keyStates.join(", ")}`);
-  const keys = state.keys(name, maxKeys + 1);
-  return jsonResponse(200, { now: clock.now(), isComplete: keys.length <= maxKeys, keys: keys.slice(0, maxKeys) });
 }
 
 /** The answer of `why`: which object was meant, and what happened to it, or why nothing does. */

@@ -3,37 +3,12 @@ import { controller, done, TerminalError } from "../../controller/mod.ts";
 import { builtin } from "../../api/mod.ts";
 import { VirtualClock } from "../../async/mod.ts";
 import { Recording } from "../../observe/mod.ts";
-import { nextTurn, type ServeHandler } from "../../runtime/mod.ts";
-import { createTestManager, greeter, namespace, type TestManager } from "../testing/test_manager.ts";
+import { nextTurn } from "../../runtime/mod.ts";
+import { createTestManager, greeter, namespace } from "../testing/test_manager.ts";
 import { debugStateOf } from "../manager.ts";
 import { debugEndpoints } from "./debug_endpoints.ts";
 import type { CacheState } from "./debug_state.ts";
-
-const here = { remoteAddress: "127.0.0.1", isTls: false };
-const token = "t0ken-of-the-test";
-
-/** The answer to a GET with the token. */
-async function get(
-  handler: ServeHandler,
-  path: string,
-  headers: Readonly<Record<string, string>> = {},
-): Promise<Response> {
-  const url = `http://127.0.0.1:8082${path}`;
-  const all = { host: "127.0.0.1:8082", authorization: `Bearer ${token}`, ...headers };
-  return await handler(new Request(url, { headers: all }), here);
-}
-
-/** The endpoint of a Manager and its recording. */
-function endpointOf({ manager, clock }: TestManager, recording: Recording, isLoopback = true): ServeHandler {
-  return debugEndpoints({ state: debugStateOf(manager), recording, token, isLoopback, clock });
-}
-
-/** The endpoint of a Manager that does nothing. */
-function idleEndpoint(options: { readonly isLoopback?: boolean } = {}) {
-  const test = createTestManager([greeter()]);
-  const recording = new Recording({ now: () => 0 });
-  return { test, recording, handler: endpointOf(test, recording, options.isLoopback) };
-}
+import { endpointOf, get, here, idleEndpoint, token } from "./testing/test_endpoint.ts";
 
 test("[security 29] without the token nothing is shown, and any other token is refused", async () => {
   const { handler } = idleEndpoint();
@@ -71,7 +46,7 @@ test("[security 29] web pages, other hosts and other methods than GET are refuse
   assertEquals((await get(open, "/debug/queues", { host: "operator.example" })).status, 200);
 });
 
-test("[130] queues, keys and caches show what the controllers do", async () => {
+test("[130] queues and caches show what the controllers do", async () => {
   const failing = controller("failing").for(builtin.Namespace).reconcile(({ object }) => {
     if (object.metadata.name === "bad") throw new Error("no quota");
     if (object.metadata.name === "worse") throw new TerminalError("it cannot work");
@@ -86,13 +61,6 @@ test("[130] queues, keys and caches show what the controllers do", async () => {
   const { queues } = await (await get(handler, "/debug/queues")).json();
   const { controller: name, isRunning, waiting, queued } = queues[0];
   assertEquals([name, isRunning, waiting, queued], ["failing", true, 1, 0]);
-  for (const state of ["failing", "waiting"]) {
-    const { keys, isComplete } = await (await get(handler, `/debug/keys?state=${state}`)).json();
-    const [{ key, reason, retries }] = keys;
-    assertEquals([keys.length, isComplete, key, reason, retries], [1, true, "bad", "no quota", 1]);
-  }
-  assertEquals((await (await get(handler, "/debug/keys?state=parked")).json()).keys, []);
-  assertEquals((await get(handler, "/debug/keys?state=odd")).status, 400);
   const { caches } = await (await get(handler, "/debug/caches")).json();
   const [{ hasSynced, state, objects, bytes, unconfirmedWrites }] = caches;
   assertEquals([caches.length, hasSynced, state, objects, unconfirmedWrites], [1, true, "watching", 3, 0]);

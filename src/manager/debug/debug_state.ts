@@ -16,16 +16,12 @@ import {
   type ResourceVersion,
 } from "../../api/mod.ts";
 import { type CacheProgress, problemOf, type ReflectorStatus, type SharedInformer } from "../../cache/mod.ts";
-import type { Cause, ControllerDefinition } from "../../controller/mod.ts";
+import type { ControllerDefinition } from "../../controller/mod.ts";
 import type { KindNames, KnownController, ProcessFacts, Subject } from "../../explain/mod.ts";
 import { redactText } from "../../observe/mod.ts";
-import type { QueueCounts, QueueEntry, WorkQueue } from "../../queue/mod.ts";
-
-/** A controller, and its queue while it runs. */
-export interface DebugMember {
-  readonly definition: ControllerDefinition;
-  readonly queue: WorkQueue<ObjectKey, Cause> | undefined;
-}
+import type { QueueCounts } from "../../queue/mod.ts";
+import { type ControllerState, controllerState, type DebugMember } from "./controller_states.ts";
+import { type KeysPage, type KeysQuestion, listKeys } from "./key_states.ts";
 
 /** What DebugState reads. */
 export interface DebugStateOptions {
@@ -46,28 +42,6 @@ export interface QueueState extends QueueCounts {
   readonly controller: string;
   /** False while the controller does not run, as in a standby. */
   readonly isRunning: boolean;
-}
-
-/** The states by which keys can be asked for. A key that waits after a failure is `failing`, too. */
-export const keyStates = ["failing", "parked", "waiting", "running", "queued"] as const;
-/** One of {@link keyStates}. */
-export type KeyStateName = (typeof keyStates)[number];
-
-/** One key of a queue. */
-export interface KeyState {
-  readonly controller: string;
-  readonly key: string;
-  readonly state: Exclude<KeyStateName, "failing">;
-  /** Since when, or until when it waits: milliseconds since the epoch. */
-  readonly at: number;
-  readonly priority: number;
-  readonly lane: string;
-  /** Failures in a row. */
-  readonly retries: number;
-  /** Why it is parked, or the error that is retried. */
-  readonly reason?: string;
-  /** Why it is in the queue, oldest first: `updated deployments.apps default/web`. */
-  readonly causes: readonly string[];
 }
 
 /** One cache: of a kind in the whole cluster, or in one namespace. */
@@ -127,18 +101,20 @@ export class DebugState {
     }));
   }
 
-  /** The keys of all queues in one state, or in any. @param limit the most keys */
-  keys(state: KeyStateName | undefined, limit: number): readonly KeyState[] {
-    const found: KeyState[] = [];
-    for (const { definition, queue } of this.#options.members()) {
-      for (const entry of queue?.snapshot() ?? []) {
-        if (found.length >= limit) return found;
-        const key = keyState(definition.name, entry);
-        const isFailing = key.retries > 0;
-        if (state === undefined || state === key.state || (state === "failing" && isFailing)) found.push(key);
-      }
-    }
-    return found;
+  /** What each controller has done since the process began, and what it has to do. */
+  controllerStates(): readonly ControllerState[] {
+    return this.#options.members().map((member) => {
+      const { watches } = member.definition;
+      const statuses = watches.flatMap(({ resource }) =>
+        this.#options.findInformer(member.definition, resource)?.statuses() ?? []
+      );
+      return controllerState(member, statuses);
+    });
+  }
+
+  /** One page of the keys of all queues. */
+  keys(question: KeysQuestion): KeysPage {
+    return listKeys(this.#options.members(), question);
   }
 
   caches(): readonly CacheState[] {
@@ -217,38 +193,6 @@ function namesOf(
   },
 ) {
   return resource.crd?.spec?.names;
-}
-
-function keyState(controller: string, entry: QueueEntry<ObjectKey, Cause>): KeyState {
-  const { key, state, priority, lane, retries, causes } = entry;
-  const error = causes.findLast(({ change }) => change === "retry")?.error;
-  const reason = state.kind === "parked" ? state.reason : error;
-  return {
-    controller,
-    key,
-    ...stateOf(state),
-    priority,
-    lane,
-    retries,
-    ...(reason === undefined ? {} : { reason: redactText(reason) }),
-    causes: causes.map(({ change, source, key }) => `${change} ${source} ${key}`),
-  };
-}
-
-function stateOf(state: QueueEntry<ObjectKey, Cause>["state"]): Pick<KeyState, "state" | "at"> {
-  switch (state.kind) {
-    case "queued":
-      return { state: "queued", at: state.addedAt };
-    case "running":
-    case "runningDirty":
-      return { state: "running", at: state.startedAt };
-    case "waiting":
-      return { state: "waiting", at: state.dueAt };
-    case "parked":
-      return { state: "parked", at: state.parkedAt };
-    default:
-      return state satisfies never;
-  }
 }
 
 /** The latest of the versions; of versions without an order, any. */

@@ -1,13 +1,19 @@
 /** The debug endpoint of a process: what its controllers, queues and caches do at this moment, and why. */
+export type { ControllerState, DebugMember } from "./controller_states.ts";
 export { debugEndpoints, type DebugEndpointsOptions } from "./debug_endpoints.ts";
 export {
   type CacheState,
-  type DebugMember,
   DebugState,
   type DebugStateOptions,
-  type KeyState,
-  type KeyStateName,
-  keyStates,
   knownController,
   type QueueState,
 } from "./debug_state.ts";
+export {
+  type KeyPosition,
+  type KeysPage,
+  type KeysQuestion,
+  type KeyState,
+  type KeyStateName,
+  keyStates,
+} from "./key_states.ts";
+export { durationBoundsMs, ReconcileTally } from "./reconcile_tally.ts";
