@@ -161,6 +161,7 @@ export {
   type NewEntry,
   type NewRequestEntry,
   type NewWriteEntry,
+  type NotedChange,
   type NoteEntry,
   type ObjectRef,
   type Plain,

@@ -58,6 +58,7 @@ export {
   type NewEntry,
   type NewRequestEntry,
   type NewWriteEntry,
+  type NotedChange,
   type NoteEntry,
   type ObjectRef,
   type QueueEntry,

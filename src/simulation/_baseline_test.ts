@@ -4,18 +4,20 @@ import type { OperatorController } from "../manager/mod.ts";
 import { baselineOf } from "./_baseline.ts";
 import { faultKinds, type FaultPlan } from "./fault_plan.ts";
 import { singleFaults, stormsOf } from "./fault_points.ts";
+import { recordSchedule } from "./recorded_schedule.ts";
 import { runSchedule } from "./schedule.ts";
+import { digestOf } from "./timeline.ts";
 import { correct, recreateWorkload } from "./testing/sample_controllers.ts";
 
 /** The result of a run, in a form that can be compared. */
 async function resultOf(controller: OperatorController, plan: FaultPlan, seed: number): Promise<readonly unknown[]> {
-  const { trace, summary, violations } = await runSchedule({
+  const { entries, summary, violations } = await recordSchedule({
     controllers: [controller],
     workload: recreateWorkload,
     plan,
     seed,
   });
-  return [trace.digest(), [...summary.fields], [...summary.lifecycles], violations];
+  return [digestOf(entries), [...summary.fields], [...summary.lifecycles], violations];
 }
 
 test("a run after 50 other runs with the same baseline is equal to a run alone", async () => {

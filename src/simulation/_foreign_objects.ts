@@ -9,14 +9,15 @@
 import { controllerOf, type KubeObject, type OwnerReference, printExactJson } from "../api/mod.ts";
 import type { VirtualClock } from "../async/mod.ts";
 import { type SimulatedServer, userFieldManager } from "./_simulated_server.ts";
-import type { Trace } from "./trace.ts";
+import type { RunRecorder } from "./_run_recorder.ts";
 import type { Violation } from "./violation.ts";
 
 /** Options of {@link ForeignObjects}. */
 export interface ForeignObjectsOptions {
   readonly server: SimulatedServer;
   readonly clock: VirtualClock;
-  readonly trace: Trace;
+  /** @default nothing is recorded */
+  readonly recorder?: RunRecorder;
 }
 
 /** Longer than controllers wait to see their own writes (10 s), so that they retry several times. */
@@ -64,7 +65,8 @@ export class ForeignObjects {
    * @param body of the write
    */
   async replace(path: string, body: string): Promise<void> {
-    const { server, trace } = this.#options;
+    const { server, recorder } = this.#options;
+    const since = server.revision;
     const present = server.at(path, true);
     const dependent = present ?? parseObject(body);
     if (dependent === undefined || controllerOf(dependent) === undefined || this.has(path)) return;
@@ -74,21 +76,22 @@ export class ForeignObjects {
     await server.trySend(path.slice(0, path.lastIndexOf("/")), "POST", foreign);
     const created = server.at(path, true);
     if (created === undefined || created.metadata.uid === present?.metadata.uid) return;
-    trace.add("user", `replaces ${path} with a foreign object`, { detail: "fault" });
+    recorder?.note("user", `replaces ${path} with a foreign object`, { since, detail: "fault" });
     this.#add(path, created, undefined);
   }
 
   /** Gives a dependent another controller: the Namespace `default`. */
   async takeOver(path: string): Promise<void> {
-    const { server, trace } = this.#options;
+    const { server, recorder } = this.#options;
     const dependent = server.at(path, true);
     const newOwner = server.at("/api/v1/namespaces/default", true);
     if (dependent === undefined || controllerOf(dependent) === undefined || newOwner === undefined) return;
     if (this.has(path)) return;
     const { uid = "", name = "" } = newOwner.metadata;
     const owner: OwnerReference = { apiVersion: "v1", kind: "Namespace", name, uid, controller: true };
-    trace.add("user", `changes the owner of ${path}`, { detail: "fault" });
+    const since = server.revision;
     await server.trySend(path, "PATCH", { metadata: { ownerReferences: [owner] } });
+    recorder?.note("user", `changes the owner of ${path}`, { since, detail: "fault" });
     const foreign = server.at(path, true);
     if (foreign !== undefined) this.#add(path, foreign, dependent.metadata.ownerReferences ?? []);
   }
@@ -100,7 +103,7 @@ export class ForeignObjects {
 
   /** Checks the next object that is due, and undoes the change. @returns false when no object is due */
   async undoNext(): Promise<boolean> {
-    const { server, clock, trace } = this.#options;
+    const { server, clock, recorder } = this.#options;
     const now = clock.monotonic();
     const due = this.#present.find(({ until }) => until <= now);
     if (due === undefined) return false;
@@ -109,9 +112,11 @@ export class ForeignObjects {
     const live = server.at(path, true);
     this.#check(due, live);
     if (live === undefined || live.metadata.uid !== uid) return true;
-    trace.add("user", owners === undefined ? `deletes the foreign object ${path}` : `restores the owner of ${path}`);
+    const since = server.revision;
     if (owners === undefined) await server.trySend(path, "DELETE", { preconditions: { uid } });
     else await server.trySend(path, "PATCH", { metadata: { ownerReferences: owners } });
+    const what = owners === undefined ? `deletes the foreign object ${path}` : `restores the owner of ${path}`;
+    recorder?.note("user", what, { since });
     return true;
   }
 

@@ -3,7 +3,6 @@ import { VirtualClock } from "../async/mod.ts";
 import { assert, assertEquals, test } from "../../tests/testing.ts";
 import { ForeignObjects } from "./_foreign_objects.ts";
 import { SimulatedServer } from "./_simulated_server.ts";
-import { Trace } from "./trace.ts";
 
 const maps = "/api/v1/namespaces/default/configmaps";
 const path = `${maps}/hello`;
@@ -18,10 +17,9 @@ const dependent = {
 /** A server with a dependent. `send` writes as the operator. */
 async function start() {
   const clock = new VirtualClock();
-  const trace = new Trace(() => clock.monotonic());
-  const server = new SimulatedServer({ controllers: [], clock, trace, seed: 1 });
+  const server = new SimulatedServer({ controllers: [], clock, seed: 1 });
   await server.start();
-  const foreign = new ForeignObjects({ server, clock, trace });
+  const foreign = new ForeignObjects({ server, clock });
   const send = async (method: "POST" | "PATCH" | "DELETE", url: string, body: object = {}) => {
     const contentType = method === "PATCH" ? "application/merge-patch+json" : "application/json";
     if (method === "DELETE") foreign.noteDelete(url);

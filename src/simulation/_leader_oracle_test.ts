@@ -4,11 +4,10 @@ import { assertEquals, test } from "../../tests/testing.ts";
 import { LeaderOracle } from "./_leader_oracle.ts";
 import { OperatorProcess, ProcessClock } from "./_operator_process.ts";
 import { SimulatedServer } from "./_simulated_server.ts";
-import { Trace } from "./trace.ts";
 
 async function start() {
   const clock = new VirtualClock();
-  const server = new SimulatedServer({ controllers: [], clock, trace: new Trace(() => clock.monotonic()), seed: 1 });
+  const server = new SimulatedServer({ controllers: [], clock, seed: 1 });
   await server.start();
   const oracle = new LeaderOracle(server);
   const { accounts } = server;

@@ -3,6 +3,7 @@
  * and the responses that a fault puts in the place of real ones.
  */
 import type { RequestInfo } from "../manager/mod.ts";
+import { requestAt } from "./_run_recorder.ts";
 
 /** Writes of these collections are no points for faults: they are frequent, and they do not lead to other writes. */
 const uncounted: ReadonlySet<string> = new Set(["events", "events.events.k8s.io", "leases.coordination.k8s.io"]);
@@ -39,6 +40,18 @@ export function requestText({ request, info }: { request: Request; info: Request
   const verb = request.method === "GET" ? info.verb.toUpperCase() : request.method;
   const resource = subresource === undefined ? collectionOf(info) : `${collectionOf(info)}/${subresource}`;
   return key === "" ? `${verb} ${resource}` : `${verb} ${resource} ${key}`;
+}
+
+/** How the recording finds the entry of a request. Of a list, it names the collection only. */
+export function requestName({ request: { method, url }, info }: {
+  readonly request: Request;
+  readonly info: RequestInfo | undefined;
+}): string {
+  if (info === undefined) return requestAt(method, new URL(url).pathname);
+  const [, subresource] = info.resource.split("/");
+  const resource = subresource === undefined ? collectionOf(info) : `${collectionOf(info)}/${subresource}`;
+  const isList = method === "GET" && info.name === undefined;
+  return requestAt(method, resource, isList ? "" : [info.namespace, info.name].filter(Boolean).join("/"));
 }
 
 /** The path of the object that a write is about. @param body of the request */

@@ -16,6 +16,7 @@ import {
   isCounted,
   isFullList,
   isRenewal,
+  requestName,
   requestText,
   targetPath,
   writtenPath,
@@ -25,16 +26,19 @@ import { CompactedHistory, fetchStale } from "./_stale_reads.ts";
 import { deliverEvents, type Delivery, WatchPipe } from "./_watch_pipe.ts";
 import type { FaultIndex, FaultOf, RenewalFault, UserAction, WriteFault } from "./fault_plan.ts";
 import type { PointCounts } from "./fault_points.ts";
-import type { Trace } from "./trace.ts";
+import type { Actor, NoteDetails, RunRecorder } from "./_run_recorder.ts";
 
 /** Options of a {@link NetworkProxy}. */
 export interface NetworkProxyOptions {
   readonly server: Transport;
+  /** The number of changes on the server. */
+  readonly revision: () => number;
   readonly clock: VirtualClock;
   /** Chooses what passes first. */
   readonly random: Random;
   readonly faults: FaultIndex;
-  readonly trace: Trace;
+  /** @default nothing is recorded */
+  readonly recorder?: RunRecorder;
   /** Kills a process, which starts again after `downMs`. */
   crash(process: OperatorProcess, downMs: number): void;
   /** A user changes the object of a write. @param body of the write */
@@ -175,21 +179,20 @@ export class NetworkProxy {
 
   async #read(pending: PendingRequest): Promise<void> {
     const { process, request, info } = pending;
-    const { trace, faults } = this.#options;
-    const what = requestText(pending);
-    if (this.#isUnreachable(process)) return this.#rejectUnreachable(pending, what);
+    const { faults } = this.#options;
+    if (this.#isUnreachable(process)) return this.#rejectUnreachable(pending);
     const number = ++this.counts.reads;
     const [fault] = faults.atRead(number);
     if (fault !== undefined) {
       this.#lastFaultAt = this.#now();
       this.counts.relists++;
-      trace.add("fault", what, { process: process.id, detail: `read ${number} gets ${fault.code}` });
+      this.#note("fault", pending, `read ${number} gets ${fault.code}`);
       return pending.resolve(errorResponse(fault.code, fault.retryAfterSeconds));
     }
     const isWatch = info?.verb === "watch";
     if (isWatch && this.#history.isExpired(collectionOf(info), request)) {
       this.counts.relists++;
-      trace.add("fault", what, { process: process.id, detail: `read ${number} gets 410: compacted` });
+      this.#note("fault", pending, `read ${number} gets 410: compacted`);
       return pending.resolve(errorResponse(410));
     }
     if (isFullList(request, info)) this.#countList(info);
@@ -197,7 +200,7 @@ export class NetworkProxy {
     const response = isStale
       ? await fetchStale(this.#options.server, request, { revision: process.staleView?.revision ?? 0, isWatch })
       : await this.#options.server(request);
-    trace.add("operator", what, { process: process.id, detail: `read ${number}: ${response.status}` });
+    this.#note("operator", pending, `read ${number}: ${response.status}`);
     if (!isWatch || response.body === null || !response.ok) return pending.resolve(response);
     pending.resolve(this.#openWatch(process, info, request, response));
   }
@@ -228,16 +231,15 @@ export class NetworkProxy {
 
   async #write(pending: PendingRequest): Promise<void> {
     const { process, info } = pending;
-    const { trace, faults } = this.#options;
-    const what = requestText(pending);
-    if (this.#isUnreachable(process)) return this.#rejectUnreachable(pending, what);
+    const { faults } = this.#options;
+    if (this.#isUnreachable(process)) return this.#rejectUnreachable(pending);
     if (!isCounted(info)) return await this.#writeUncounted(pending);
     const number = ++this.counts.writes;
     this.counts.renewals = this.#renewals;
     const due = faults.atWrite(number);
     for (const fault of due) {
       this.#lastFaultAt = this.#now();
-      trace.add("fault", what, { process: process.id, detail: `${fault.kind} at write ${number}` });
+      this.#note("fault", pending, `${fault.kind} at write ${number}`);
     }
     if (await this.#applyBefore(pending, due)) return;
     const pause = due.find((fault) => fault.kind === "pause");
@@ -248,8 +250,7 @@ export class NetworkProxy {
   /** Sends a counted write to the server, unless its send guard prevents it. */
   async #send(pending: PendingRequest, number: number, due: readonly WriteFault[]): Promise<void> {
     const { process, request } = pending;
-    const { trace, onWrite } = this.#options;
-    const what = requestText(pending);
+    const { onWrite, revision } = this.#options;
     try {
       sendGuardOf(request)?.();
     } catch (error) {
@@ -257,11 +258,12 @@ export class NetworkProxy {
     }
     onWrite(process, request);
     const body = due.some(({ kind }) => kind === "actor") ? await request.clone().text() : "";
+    const since = revision();
     const response = await bufferResponse(await this.#options.server(request));
     this.#lastWriteAt = this.#now();
     const { status, resourceVersion } = response;
     if (status < 300) this.#successfulWrites++;
-    trace.add("operator", what, { process: process.id, detail: `write ${number}: ${status}`, resourceVersion });
+    this.#note("operator", pending, `write ${number}: ${status}`, { resourceVersion, since });
     await this.#applyAfter(pending, { response, body }, due);
   }
 
@@ -318,7 +320,7 @@ export class NetworkProxy {
     const [fault] = this.#options.faults.atRenewal(number);
     if (fault === undefined) return await this.#forward(pending);
     const detail = `${fault.kind} at renewal ${number}`;
-    this.#options.trace.add("fault", requestText(pending), { process: pending.process.id, detail });
+    this.#note("fault", pending, detail);
     await this.#applyToRenewal(pending, fault);
   }
 
@@ -348,7 +350,7 @@ export class NetworkProxy {
 
   async #resume(process: OperatorProcess, next: () => Promise<void>): Promise<void> {
     if (process.hasEnded) return;
-    this.#options.trace.add("operator", "resumes", { process: process.id });
+    this.#options.recorder?.note("operator", "resumes", { process: process.id });
     this.#pending.push(...await this.#paused.resume(process, next));
   }
 
@@ -373,7 +375,7 @@ export class NetworkProxy {
       this.#delay(() => {}, forMs);
     },
     faultsAt: (event) => this.#options.faults.atEvent(event),
-    trace: (actor, what, entry) => this.#options.trace.add(actor, what, entry),
+    note: (actor, what, details) => this.#options.recorder?.note(actor, what, details),
   };
 
   #countList(info: RequestInfo | undefined): void {
@@ -385,10 +387,18 @@ export class NetworkProxy {
     return this.#now() < process.unreachableUntil;
   }
 
-  #rejectUnreachable({ process, reject }: PendingRequest, what: string): void {
+  #rejectUnreachable(pending: PendingRequest): void {
     this.#lastFaultAt = this.#now();
-    this.#options.trace.add("operator", what, { process: process.id, detail: "unreachable" });
-    reject(connectionError("the network is down"));
+    this.#note("operator", pending, "unreachable");
+    pending.reject(connectionError("the network is down"));
+  }
+
+  /** Records what became of a request. */
+  #note(actor: Actor, pending: PendingRequest, detail: string, details: NoteDetails = {}): void {
+    const { recorder } = this.#options;
+    if (recorder === undefined) return;
+    const answers = requestName(pending);
+    recorder.note(actor, requestText(pending), { ...details, process: pending.process.id, detail, answers });
   }
 
   #crash(process: OperatorProcess, downMs: number): true {

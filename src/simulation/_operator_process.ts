@@ -6,6 +6,7 @@ import { type Clock, drain, type Random, sleepOn } from "../async/mod.ts";
 import { Client, type Transport } from "../client/mod.ts";
 import type { ControllerAccounts } from "../cluster/mod.ts";
 import { Manager, type ManagerElection, type OperatorController, type RequestInfo } from "../manager/mod.ts";
+import type { Recorder } from "../observe/mod.ts";
 import { connectionError } from "./_messages.ts";
 
 /** Options of an {@link OperatorProcess}. */
@@ -19,6 +20,14 @@ export interface OperatorProcessOptions {
   readonly accounts: ControllerAccounts;
   /** Present when there are several replicas. @default no election */
   readonly election?: ManagerElection;
+}
+
+/** What a process runs with. */
+export interface ProcessStart {
+  /** Belongs to this process. */
+  readonly transport: Transport;
+  /** @default nothing is recorded */
+  readonly recorder?: Recorder;
 }
 
 /** An API server that is behind, as one process sees it. */
@@ -69,8 +78,8 @@ export class OperatorProcess {
     return this.#manager;
   }
 
-  /** Runs the controllers. @param transport which belongs to this process */
-  start(transport: Transport): void {
+  /** Runs the controllers. */
+  start({ transport, recorder }: ProcessStart): void {
     const { controllers, accounts, clock, random, election } = this.#options;
     const client = new Client(accounts.operatorTransport(transport), { clock });
     this.#manager = new Manager({
@@ -80,6 +89,7 @@ export class OperatorProcess {
         name: "simulation",
         clock,
         random,
+        recorder,
         gracefulShutdownTimeoutMs: 0,
       },
       freezeCache: true,

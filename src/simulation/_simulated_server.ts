@@ -11,13 +11,16 @@ import { type ControllerAccounts, webhookCaller } from "../cluster/mod.ts";
 import type { ObjectName, OperatorController, WorkloadStep } from "../manager/mod.ts";
 import { baselineOf } from "./_baseline.ts";
 import { CachingServer, CountingRandom } from "./_response_cache.ts";
-import type { Trace } from "./trace.ts";
+import type { NotedChange, Plain } from "../observe/mod.ts";
+import type { RunRecorder } from "./_run_recorder.ts";
+import { changesSince } from "./_server_changes.ts";
 
 /** Options of a {@link SimulatedServer}. */
 export interface SimulatedServerOptions {
   readonly controllers: readonly OperatorController[];
   readonly clock: VirtualClock;
-  readonly trace: Trace;
+  /** @default nothing is recorded */
+  readonly recorder?: RunRecorder;
   /** The seed of the run. */
   readonly seed: number;
 }
@@ -131,7 +134,8 @@ export class SimulatedServer implements Disposable {
 
   /** Performs a step of a workload as a user. A rejected request is an outcome. */
   async perform(step: ServerStep): Promise<void> {
-    const { trace } = this.#options;
+    const { recorder } = this.#options;
+    const since = this.revision;
     this.#noteChange();
     const name = step.kind === "create" ? nameOf(step.object) : step.object;
     const key = name.namespace === undefined ? name.name : `${name.namespace}/${name.name}`;
@@ -139,11 +143,11 @@ export class SimulatedServer implements Disposable {
     try {
       await this.#sendStep(step, name);
       this.outcomes.push("done");
-      trace.add("user", what);
+      recorder?.note("user", what, { since });
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       this.outcomes.push(`rejected ${error.code}`);
-      trace.add("user", what, { detail: `rejected ${error.code} ${error.reason}` });
+      recorder?.note("user", what, { since, detail: `rejected ${error.code} ${error.reason}` });
     }
   }
 
@@ -206,6 +210,20 @@ export class SimulatedServer implements Disposable {
     return this.api.server.storage.get(collection, namespace, name) as unknown as KubeObject | undefined;
   }
 
+  /** The changes since a revision, oldest first, but for those of Events and Leases. */
+  changesSince(revision: number, withStates: boolean): readonly NotedChange[] {
+    const changes = changesSince(this.api.server.storage, revision, transientCollections);
+    return changes.map(({ collection, change: { kind, revision, current } }) => {
+      const object = current.object as KubeObject;
+      return {
+        change: kind === "modified" ? "updated" : kind,
+        object: { resource: collection, kind: object.kind, key: current.key },
+        resourceVersion: String(revision),
+        ...(withStates ? { state: object as unknown as Plain } : {}),
+      };
+    });
+  }
+
   /** The stored objects of a collection. */
   list(collection: string, namespace?: string): readonly KubeObject[] {
     return [...this.api.server.storage.list(collection, namespace)] as unknown as readonly KubeObject[];
@@ -221,8 +239,9 @@ export class SimulatedServer implements Disposable {
     const patch = action === "edit" ? conflictingPatch(body) : {};
     if (object?.metadata.ownerReferences === undefined || patch === undefined) return;
     this.#noteChange();
-    this.#options.trace.add("user", `${action} ${path}`, { detail: "fault" });
+    const since = this.revision;
     await this.trySend(path, action === "delete" ? "DELETE" : "PATCH", patch);
+    this.#options.recorder?.note("user", `${action} ${path}`, { since, detail: "fault" });
   }
 
   /** Sends a write as a user, who ignores a rejection. */
@@ -346,9 +365,10 @@ export class SimulatedServer implements Disposable {
   }
 
   async #writeAsCluster(path: string, method: "PATCH" | "DELETE", body: object): Promise<void> {
-    this.#options.trace.add("cluster", `${method} ${path}`);
     this.#noteChange();
+    const since = this.revision;
     await this.trySend(path, method, body);
+    this.#options.recorder?.note("cluster", `${method} ${path}`, { since });
   }
 
   /** Deletes as kubectl and the garbage collector do: the API's own default leaves the Pods of a Job behind. */

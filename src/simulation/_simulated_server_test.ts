@@ -2,7 +2,6 @@
 import { VirtualClock } from "../async/mod.ts";
 import { assertEquals, test } from "../../tests/testing.ts";
 import { SimulatedServer } from "./_simulated_server.ts";
-import { Trace } from "./trace.ts";
 
 const maps = "/api/v1/namespaces/default/configmaps";
 const jobs = "/apis/batch/v1/namespaces/default/jobs";
@@ -11,7 +10,7 @@ const template = { spec: { restartPolicy: "Never", containers: [{ name: "main", 
 /** A Job whose owner is a ConfigMap, and a ConfigMap whose owner is the Job. */
 async function start() {
   const clock = new VirtualClock();
-  const server = new SimulatedServer({ controllers: [], clock, trace: new Trace(() => clock.monotonic()), seed: 1 });
+  const server = new SimulatedServer({ controllers: [], clock, seed: 1 });
   await server.start();
   const send = async (method: "POST" | "DELETE", url: string, body: object = {}) => {
     await server.client.raw(url, { method, body: JSON.stringify(body), contentType: "application/json" });

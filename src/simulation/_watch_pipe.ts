@@ -10,7 +10,7 @@ import { initialEventsEnd } from "../api/mod.ts";
 import { errorStatus } from "./_messages.ts";
 import type { OperatorProcess } from "./_operator_process.ts";
 import type { FaultOf } from "./fault_plan.ts";
-import type { TraceActor, TraceEntry } from "./trace.ts";
+import { type Actor, eventAt, type NoteDetails } from "./_run_recorder.ts";
 
 /** One line of a watch. */
 export interface WatchLine {
@@ -188,7 +188,8 @@ export interface Delivery {
   compact(collection: string, version: string | undefined): void;
   stall(pipe: WatchPipe, forMs: number): void;
   faultsAt(event: number): readonly FaultOf<"event">[];
-  trace(actor: TraceActor, what: string, entry: Partial<TraceEntry>): void;
+  /** Records what is delivered. Absent while nothing is recorded. */
+  readonly note?: (actor: Actor, what: string, details: NoteDetails) => void;
 }
 
 /** Delivers the lines that wait, with the faults of the plan. */
@@ -204,16 +205,24 @@ export function deliverEvents(
     }
     const event = delivery.nextEvent();
     const { namespace, name, resourceVersion } = line.object.metadata;
-    const key = namespace === undefined ? name : `${namespace}/${name}`;
-    const what = `${line.type} ${pipe.collection} ${key}`;
+    const key = namespace === undefined ? `${name}` : `${namespace}/${name}`;
+    const subject = `${pipe.collection} ${key}`;
     const [fault] = delivery.faultsAt(event);
     if (fault === undefined) {
-      delivery.trace("operator", what, { process: process.id, detail: `event ${event}`, resourceVersion });
+      delivery.note?.("operator", `${line.type} ${subject}`, {
+        process: process.id,
+        detail: `event ${event}`,
+        resourceVersion,
+      });
       pipe.send([line]);
       continue;
     }
-    const detail = `${fault.action} at event ${event}`;
-    delivery.trace("fault", what, { process: process.id, detail, resourceVersion });
+    delivery.note?.("fault", `${line.type} ${subject}`, {
+      process: process.id,
+      detail: `${fault.action} at event ${event}`,
+      resourceVersion,
+      answers: eventAt(pipe.collection, key),
+    });
     if (!applyFault(fault, pipe, { line, rest: lines.slice(index + 1) }, delivery)) return;
   }
   pipe.endIfOver();

@@ -3,6 +3,7 @@
  * under injected faults. See docs/SIMULATION.md.
  */
 export { type SettledOptions, World, type WorldObject, type WorldOptions } from "./world.ts";
+export { type RecordedSchedule, recordSchedule } from "./recorded_schedule.ts";
 export { runSchedule, type RunTotals, type ScheduleOptions, type ScheduleResult, sumOf } from "./schedule.ts";
 export {
   type CrashMoment,
@@ -17,7 +18,7 @@ export {
   noFaults,
   type UserAction,
 } from "./fault_plan.ts";
-export { Trace, type TraceActor, type TraceEntry } from "./trace.ts";
+export { digestOf, timelineOf } from "./timeline.ts";
 export { type Invariant, invariantNames, invariants, type Violation } from "./violation.ts";
 export { type FaultPoints, singleFaults, stormsOf } from "./fault_points.ts";
 export {
@@ -28,6 +29,7 @@ export {
   type SimulateProgress,
   type SimulateReport,
 } from "./simulate.ts";
-export { differingKeys, fieldsOf, lifecyclesOf, type SummaryChange, type SummaryObject } from "./summary.ts";
+export { differingKeys, fieldsOf, lifecyclesOf, type SummaryObject } from "./summary.ts";
+export type { SummaryChange } from "./_server_changes.ts";
 export { type CheckResult, type CheckSchedule, type PlannedSchedule, ScheduleChecker } from "./schedule_checker.ts";
 export { defaultWorkloads } from "./default_workloads.ts";

@@ -1,10 +1,10 @@
 /**
  * runSchedule(): one run of a workload under a fault plan.
  *
- * Guarantees: the same controllers, workload, plan and seed give the same run, to the byte of its trace, on every runtime. No
- * timer, socket or clock of the machine is used.
+ * Guarantees: the same controllers, workload, plan and seed give the same run, to the byte of its recording, on every runtime.
+ * No timer, socket or clock of the machine is used.
  */
-import { drain, type Random, runTurns, seededRandom, VirtualClock } from "../async/mod.ts";
+import { type Clock, drain, type Random, runTurns, seededRandom, VirtualClock } from "../async/mod.ts";
 import {
   LeaseLostError,
   type Manager,
@@ -12,6 +12,7 @@ import {
   type Workload,
   type WorkloadStep,
 } from "../manager/mod.ts";
+import type { EntryId, Recorder } from "../observe/mod.ts";
 import { AccessOracle } from "./_access_oracle.ts";
 import { ForeignObjects } from "./_foreign_objects.ts";
 import { cacheViolations, HandlerOracle } from "./_informer_oracles.ts";
@@ -19,11 +20,11 @@ import { LeaderOracle } from "./_leader_oracle.ts";
 import { NetworkProxy } from "./_network_proxy.ts";
 import { OwnWriteOracle } from "./_own_write_oracle.ts";
 import { OperatorProcess, ProcessClock } from "./_operator_process.ts";
+import { RunRecorder } from "./_run_recorder.ts";
 import { SimulatedServer } from "./_simulated_server.ts";
 import { FaultIndex, type FaultPlan, noFaults, type UserAction } from "./fault_plan.ts";
 import type { PointCounts } from "./fault_points.ts";
 import { type Summary, summaryOf } from "./summary.ts";
-import { Trace } from "./trace.ts";
 import type { Violation } from "./violation.ts";
 
 /** Options of {@link runSchedule}. */
@@ -36,12 +37,13 @@ export interface ScheduleOptions {
   readonly seed?: number;
   /** Processes of the operator; several of them elect a leader. @default 1 */
   readonly replicas?: number;
+  /** Called with the clock of the run, which starts at 2026-01-01. The result records everything. @default nothing is recorded */
+  readonly recorder?: (clock: Clock) => Recorder;
 }
 
 /** The result of a run. */
 export interface ScheduleResult {
   readonly summary: Summary;
-  readonly trace: Trace;
   /** How often each kind of point occurred. */
   readonly points: PointCounts;
   /** The number of changes on the server until the end of each step. */
@@ -96,8 +98,8 @@ const restartMs = 1_000;
 export async function runSchedule(options: ScheduleOptions): Promise<ScheduleResult> {
   const { controllers, workload, plan = noFaults, seed = 1, replicas = 1 } = options;
   const clock = new VirtualClock({ drainTurns: turnsPerDrain });
-  const trace = new Trace(() => clock.monotonic());
-  await using run = new Run({ controllers, plan, replicas, clock, trace, random: seededRandom(seed), seed });
+  const recorder = options.recorder?.(clock);
+  await using run = new Run({ controllers, plan, replicas, clock, recorder, random: seededRandom(seed), seed });
   await run.start();
   await run.runSteps(workload.steps);
   await run.checkEnd();
@@ -110,13 +112,14 @@ interface RunParts {
   readonly plan: FaultPlan;
   readonly replicas: number;
   readonly clock: VirtualClock;
-  readonly trace: Trace;
+  readonly recorder: Recorder | undefined;
   readonly random: Random;
   readonly seed: number;
 }
 
 class Run implements AsyncDisposable {
   readonly #parts: RunParts;
+  readonly #recorder: RunRecorder | undefined;
   readonly #server: SimulatedServer;
   readonly #proxy: NetworkProxy;
   readonly #faults: FaultIndex;
@@ -129,7 +132,7 @@ class Run implements AsyncDisposable {
   readonly #processes: OperatorProcess[] = [];
   readonly #violations: Violation[] = [];
   /** Virtual times at which processes start. */
-  #startsAt: number[] = [];
+  #startsAt: PlannedStart[] = [];
   readonly #stepRevisions: number[] = [];
   #settling: Settling = "settled";
   #reconciles = 0;
@@ -138,19 +141,24 @@ class Run implements AsyncDisposable {
   #staleFrom = Infinity;
 
   constructor(parts: RunParts) {
-    const { clock, trace, random, plan } = parts;
+    const { clock, random, plan } = parts;
+    const recorder = parts.recorder && new RunRecorder(
+      parts.recorder,
+      (revision, withStates) => this.#server.changesSince(revision, withStates),
+    );
+    this.#recorder = recorder;
     const controllers = parts.controllers.map((one) => withOnReconcile(one, () => this.#reconciles++));
     this.#parts = { ...parts, controllers };
     // The baseline is kept for the controllers of the caller; those above are new in each run.
-    this.#server = new SimulatedServer({ controllers: parts.controllers, clock, trace, seed: parts.seed });
+    this.#server = new SimulatedServer({ controllers: parts.controllers, clock, recorder, seed: parts.seed });
     this.#faults = new FaultIndex(plan);
     this.#handlers = new HandlerOracle(controllers);
-    this.#foreign = new ForeignObjects({ server: this.#server, clock, trace });
+    this.#foreign = new ForeignObjects({ server: this.#server, clock, recorder });
     this.#ownWrites = new OwnWriteOracle(this.#server);
     this.#leader = new LeaderOracle(this.#server);
     this.#proxy = new NetworkProxy({
       server: this.#access.observe((request) => this.#server.fetch(request)),
-      ...{ clock, random, trace, faults: this.#faults },
+      ...{ clock, random, recorder, faults: this.#faults, revision: () => this.#server.revision },
       crash: (process, downMs) => this.#crash(process, downMs),
       actAsUser: (action, path, body) => this.#actAsUser(action, path, body),
       deleteLease: () => this.#leader.deleteLease(clock.monotonic()),
@@ -180,7 +188,7 @@ class Run implements AsyncDisposable {
         continue;
       }
       if (step.kind === "advance") {
-        this.#parts.trace.add("user", `waits until ${step.toMs / 1000} s`);
+        this.#recorder?.note("user", `waits until ${step.toMs / 1000} s`);
         await this.#runUntil(step.toMs);
       } else {
         await this.#server.perform(step);
@@ -211,7 +219,6 @@ class Run implements AsyncDisposable {
   result(): ScheduleResult {
     return {
       summary: summaryOf(this.#server, this.#staleFrom),
-      trace: this.#parts.trace,
       points: this.#proxy.counts,
       stepRevisions: this.#stepRevisions,
       settling: this.#settling,
@@ -275,9 +282,9 @@ class Run implements AsyncDisposable {
   async #runNext(): Promise<boolean> {
     this.#handleEnded();
     const now = this.#parts.clock.monotonic();
-    const due = this.#startsAt.filter((at) => at <= now);
-    this.#startsAt = this.#startsAt.filter((at) => at > now);
-    for (const _ of due) this.#start();
+    const due = this.#startsAt.filter(({ at }) => at <= now);
+    this.#startsAt = this.#startsAt.filter(({ at }) => at > now);
+    for (const { causes } of due) this.#start(causes);
     if (this.#parts.replicas > 1) this.#leader.observe(now);
     return due.length > 0 || await this.#proxy.passNext() || await this.#server.runCluster() ||
       await this.#foreign.undoNext();
@@ -307,12 +314,13 @@ class Run implements AsyncDisposable {
     return running.some(({ manager }) => manager.retrying().length > 0) ? "retrying" : "idle";
   }
 
-  #startAll(): readonly OperatorProcess[] {
-    return Array.from({ length: this.#parts.replicas }, () => this.#start());
+  #startAll(causes?: readonly EntryId[]): readonly OperatorProcess[] {
+    return Array.from({ length: this.#parts.replicas }, () => this.#start(causes));
   }
 
-  #start(): OperatorProcess {
-    const { clock, trace, replicas, seed } = this.#parts;
+  /** @param causes Why it starts, in the recording. */
+  #start(causes: readonly EntryId[] = []): OperatorProcess {
+    const { clock, replicas, seed } = this.#parts;
     const id = this.#processes.length + 1;
     const controllers = this.#ownWrites.observed(this.#parts.controllers, id);
     const process = new OperatorProcess({
@@ -321,16 +329,17 @@ class Run implements AsyncDisposable {
       election: replicas > 1 ? this.#leader.electionOf(id) : undefined,
     });
     this.#processes.push(process);
-    trace.add("operator", "starts", { process: id });
-    process.start(this.#proxy.transport(process));
+    this.#recorder?.starts(id, causes);
+    const recorder = this.#recorder?.recorderOf(process);
+    process.start({ transport: this.#proxy.transport(process), recorder });
     this.#handlers.observe(process);
     return process;
   }
 
   #crash(process: OperatorProcess, downMs: number): void {
-    this.#parts.trace.add("fault", "the process is killed", { process: process.id });
+    const note = this.#recorder?.ends("fault", "the process is killed", { process: process.id });
     this.#kill(process);
-    if (downMs !== Infinity) this.#startIn(downMs);
+    if (downMs !== Infinity) this.#startIn(downMs, note);
   }
 
   #kill(process: OperatorProcess): void {
@@ -338,10 +347,10 @@ class Run implements AsyncDisposable {
     this.#proxy.disconnect(process);
   }
 
-  #startIn(ms: number): void {
+  #startIn(ms: number, cause: EntryId | undefined): void {
     const { clock } = this.#parts;
     this.#restarts++;
-    this.#startsAt.push(clock.monotonic() + ms);
+    this.#startsAt.push({ at: clock.monotonic() + ms, causes: cause === undefined ? [] : [cause] });
     clock.timer(ms, () => {});
   }
 
@@ -353,15 +362,15 @@ class Run implements AsyncDisposable {
       process.isEndHandled = true;
       this.#proxy.disconnect(process);
       if (!(failure instanceof LeaseLostError)) this.#report("process-exit", `process ${process.id} ended: ${failure}`);
-      this.#parts.trace.add("operator", "ends", { process: process.id, detail: String(failure) });
-      this.#startIn(restartMs);
+      const note = this.#recorder?.ends("operator", "ends", { process: process.id, detail: String(failure) });
+      this.#startIn(restartMs, note);
     }
   }
 
   #skewClocks(step: number): void {
     for (const { byMs, rate, forMs = 0 } of this.#faults.beforeStep(step)) {
       const what = rate === undefined ? `jumps by ${byMs} ms` : `runs ${rate} times as fast for ${forMs} ms`;
-      this.#parts.trace.add("fault", `the wall clock ${what}`);
+      this.#recorder?.note("fault", `the wall clock ${what}`);
       const [first, ...others] = this.#running();
       for (const process of [first, ...others]) process?.clock.jump(byMs);
       if (rate !== undefined) first?.clock.drift(rate, forMs);
@@ -378,9 +387,12 @@ class Run implements AsyncDisposable {
       this.#staleFrom = Math.min(this.#staleFrom, this.#server.revision);
       const revision = Math.max(this.#server.firstRevision, this.#server.revision - fault.back);
       const detail = fault.only ?? "";
-      this.#parts.trace.add("fault", "restart on a stale server", { resourceVersion: String(revision), detail });
+      const details = { resourceVersion: String(revision), detail };
+      const note = this.#recorder?.note("fault", "restart on a stale server", details);
       const thawsAt = this.#parts.clock.monotonic() + fault.thawMs;
-      for (const process of this.#startAll()) process.staleView = { revision, thawsAt, only: fault.only };
+      for (const process of this.#startAll(note === undefined ? [] : [note])) {
+        process.staleView = { revision, thawsAt, only: fault.only };
+      }
       this.#restarts++;
     }
     return faults.some(({ early }) => early !== true);
@@ -415,6 +427,14 @@ class Run implements AsyncDisposable {
   #report(invariant: Violation["invariant"], message: string): void {
     this.#violations.push({ invariant, message });
   }
+}
+
+/** A process that is to start. */
+interface PlannedStart {
+  /** Virtual time. */
+  readonly at: number;
+  /** Why, in the recording. */
+  readonly causes: readonly EntryId[];
 }
 
 /** Returns a controller that calls `onReconcile` before each reconcile. */

@@ -8,6 +8,7 @@
 import type { OperatorController, Workload } from "../manager/mod.ts";
 import type { FaultPlan } from "./fault_plan.ts";
 import type { PointCounts } from "./fault_points.ts";
+import { recordSchedule } from "./recorded_schedule.ts";
 import {
   runSchedule,
   type RunTotals,
@@ -17,7 +18,7 @@ import {
   sumOf,
 } from "./schedule.ts";
 import { differingKeys, type Summary } from "./summary.ts";
-import { foldRepeats } from "./trace.ts";
+import { foldRepeats, timelineOf } from "./timeline.ts";
 import type { Invariant, Violation } from "./violation.ts";
 
 /** A run to be checked. */
@@ -66,8 +67,8 @@ export class ScheduleChecker {
 
   /** Runs a schedule again for its timeline. */
   async timeline({ workload, plan, seed, replicas }: PlannedSchedule): Promise<string> {
-    const { trace } = await runSchedule({ ...this.#options(workload, replicas), plan, seed });
-    return foldRepeats(trace.timeline());
+    const { entries } = await recordSchedule({ ...this.#options(workload, replicas), plan, seed });
+    return foldRepeats(timelineOf(entries));
   }
 
   #options(name: string, replicas: number) {

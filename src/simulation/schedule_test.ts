@@ -4,8 +4,10 @@ import { builtin } from "../api/mod.ts";
 import { controller, manifest, requeueAfter } from "../controller/mod.ts";
 import { baselineOf } from "./_baseline.ts";
 import type { Fault } from "./fault_plan.ts";
+import { recordSchedule } from "./recorded_schedule.ts";
 import { type RetryingProcess, RetryTracker, runSchedule } from "./schedule.ts";
 import { compareWithReference, learnReference } from "./schedule_checker.ts";
+import { timelineOf } from "./timeline.ts";
 import { correct, recreateWorkload } from "./testing/sample_controllers.ts";
 
 const faults: readonly (readonly [fault: Fault, shows: RegExp])[] = [
@@ -58,8 +60,8 @@ for (const [fault, shows] of faults) {
   test(`a correct controller handles ${JSON.stringify(fault)}`, async () => {
     const base = { controllers: [correct], workload: recreateWorkload };
     const plan = { faults: [fault] };
-    const result = await runSchedule({ ...base, plan });
-    assertMatch(result.trace.timeline(), shows);
+    const result = await recordSchedule({ ...base, plan });
+    assertMatch(timelineOf(result.entries), shows);
     assertEquals(compareWithReference(await learnReference(base), result, plan), []);
   });
 }
@@ -83,8 +85,8 @@ for (const [fault, shows] of ofElections) {
   test(`only the leader of two replicas writes, with ${JSON.stringify(fault)}`, async () => {
     const base = { controllers: [correct], workload: recreateWorkload, replicas: 2 };
     const plan = { faults: [fault] };
-    const result = await runSchedule({ ...base, plan });
-    assertMatch(result.trace.timeline(), shows);
+    const result = await recordSchedule({ ...base, plan });
+    assertMatch(timelineOf(result.entries), shows);
     assertEquals(compareWithReference(await learnReference(base), result, plan), []);
   });
 }
@@ -93,8 +95,11 @@ test("untilWrites performs the next step while the controller works", async () =
   const [create, remove] = recreateWorkload.steps;
   assert(create !== undefined && remove !== undefined);
   const workload = { name: "untilWrites", steps: [{ ...create, untilWrites: 1 }, remove] };
-  const { trace, violations } = await runSchedule({ controllers: [correct], workload });
-  assertMatch(trace.timeline(), /write 1: 201\)\n(.*(event|WATCH).*\n)*.*delete Secret team\n(.*\n)*.*DELETE .*hello/);
+  const { entries, violations } = await recordSchedule({ controllers: [correct], workload });
+  assertMatch(
+    timelineOf(entries),
+    /write 1: 201\)\n(.*(event|WATCH).*\n)*.*delete Secret team\n(.*\n)*.*DELETE .*hello/,
+  );
   assertEquals(violations, []);
 });
 
@@ -125,8 +130,8 @@ test("advance lets time pass until the same time in runs with and without faults
   const late = { controllers: [hourly], workload };
   const plan = { faults: [{ kind: "crash", write: 1, moment: "before", downMs: 1_000 }] } as const;
   for (const faults of [undefined, plan]) {
-    const { summary, totals, trace } = await runSchedule({ ...late, plan: faults });
-    assertEquals(summary.fields.get("configmaps default/a .data.hour"), '"reached"', trace.timeline());
+    const { entries, summary, totals } = await recordSchedule({ ...late, plan: faults });
+    assertEquals(summary.fields.get("configmaps default/a .data.hour"), '"reached"', timelineOf(entries));
     assert(totals.virtualMs >= 2.5 * 3_600_000 && totals.virtualMs < 2.6 * 3_600_000);
   }
 });

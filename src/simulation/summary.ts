@@ -4,6 +4,7 @@
  * name is a difference.
  */
 import { type KubeObject, printExactJson } from "../api/mod.ts";
+import { type Change, changesSince, inOrder, type SummaryChange } from "./_server_changes.ts";
 import { ignoredCollections, type SimulatedServer } from "./_simulated_server.ts";
 
 /** The result of a run. */
@@ -37,7 +38,7 @@ const timePattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
 
 /** Summarizes a server. @param staleFrom the revision at which a process first started on a stale server */
 export function summaryOf(server: SimulatedServer, staleFrom = Infinity): Summary {
-  const changes = changesOf(server);
+  const changes = changesSince(server.api.server.storage, server.firstRevision, ignoredCollections);
   return {
     fields: fieldsOf([...server.objects()]),
     lifecycles: lifecyclesOf(changes),
@@ -113,35 +114,6 @@ class Flattener {
     if (name !== undefined) return `<uid of ${name}>`;
     return path.endsWith(".uid") ? "<uid of a deleted object>" : printExactJson(value);
   }
-}
-
-interface Change {
-  readonly kind: "added" | "modified" | "deleted";
-  readonly revision: number;
-  readonly current: { readonly key: string; readonly object: unknown };
-}
-
-/** A change of an object, with its collection. */
-export interface SummaryChange {
-  readonly collection: string;
-  readonly change: Change;
-}
-
-/** The changes since the start of the run, in order. */
-function changesOf({ api: { server: { storage } }, firstRevision }: SimulatedServer): readonly SummaryChange[] {
-  const changes: SummaryChange[] = [];
-  for (const { collection } of storage.collections()) {
-    if (ignoredCollections.has(collection)) continue;
-    using cursor = storage.watch(collection, { namespace: "", after: firstRevision, onChange: () => {} });
-    for (let change = cursor.read(); typeof change === "object"; change = cursor.read()) {
-      changes.push({ collection, change });
-    }
-  }
-  return inOrder(changes);
-}
-
-function inOrder(changes: readonly SummaryChange[]): readonly SummaryChange[] {
-  return changes.toSorted((one, other) => one.change.revision - other.change.revision);
 }
 
 /** Removes the objects that were created after a revision and deleted before anything else changed. */

@@ -1,5 +1,5 @@
-/** Prints the trace digests of some schedules, to compare runtimes. */
-import { faultKinds, runSchedule, stormsOf } from "../../src/simulation/mod.ts";
+/** Prints the digests of the recordings of some schedules, to compare runtimes. */
+import { digestOf, faultKinds, recordSchedule, stormsOf } from "../../src/simulation/mod.ts";
 import { findWorkload } from "./_controllers.ts";
 
 /** One digest per schedule. */
@@ -8,18 +8,19 @@ export async function digests(): Promise<readonly string[]> {
   for (const [name, workload, replicas] of schedules) {
     const found = findWorkload(name, workload);
     const base = { controllers: [found.controller], workload: found.workload, replicas };
-    const { points, stepRevisions, trace } = await runSchedule(base);
-    lines.push(`${name} ${workload}: ${trace.digest()}`);
+    const { points, stepRevisions, entries } = await recordSchedule(base);
+    lines.push(`${name} ${workload}: ${digestOf(entries)}`);
     const storm = stormsOf({ points, stepRevisions, replicas }, new Set(faultKinds));
     for (const seed of [1, 2, 3]) {
       const plan = storm(seed);
-      lines.push(`${name} ${workload} ${seed}: ${(await runSchedule({ ...base, plan, seed })).trace.digest()}`);
+      lines.push(`${name} ${workload} ${seed}: ${digestOf((await recordSchedule({ ...base, plan, seed })).entries)}`);
     }
   }
   return lines;
 }
 
-const schedules = [
+/** The workloads, with the number of replicas. */
+export const schedules = [
   ["foo", "delete and create again", 1],
   ["foo", "scale", 2],
   ["nodepool", "change", 1],

@@ -14,11 +14,12 @@ import {
   type FaultPlan,
   faultText,
   type Finding,
+  recordSchedule,
   replay,
-  runSchedule,
   simulate,
   type SimulateReport,
   sumOf,
+  timelineOf,
 } from "../../simulation/mod.ts";
 import { type Call, crdsOf, type ExitCode, exitCode, selectNamedOrAll, subcommand } from "../command/mod.ts";
 import {
@@ -128,8 +129,8 @@ async function replayPlan(
       const finding = await replay(controller, workload, { plan, seed, replicas });
       if (finding !== undefined) found.push(finding);
       else if (timeline) {
-        const { trace } = await runSchedule({ controllers: [controller], workload, plan, seed, replicas });
-        session.printDocument(trace.timeline());
+        const { entries } = await recordSchedule({ controllers: [controller], workload, plan, seed, replicas });
+        session.printDocument(timelineOf(entries));
       }
     }
   }

@@ -364,6 +364,20 @@ export interface NoteEntry extends EntryBase {
   readonly detail?: string;
   /** The version of the object. */
   readonly resourceVersion?: string;
+  /** What it changed on the server, oldest first. */
+  readonly changes?: readonly NotedChange[];
+}
+
+/** A change of an object on the server, as only the server knows it. */
+export interface NotedChange {
+  /** What happened to the object. */
+  readonly change: "added" | "updated" | "deleted";
+  /** The object. */
+  readonly object: ObjectRef;
+  /** The version of the object; of a deleted one, that of its deletion. */
+  readonly resourceVersion: string;
+  /** The whole new object without managedFields and without secrets. Only in a recording with states. */
+  readonly state?: Plain;
 }
 
 /** One entry of a recording. */

@@ -16,6 +16,7 @@ export type {
   NewEntry,
   NewRequestEntry,
   NewWriteEntry,
+  NotedChange,
   NoteEntry,
   ObjectRef,
   QueueEntry,

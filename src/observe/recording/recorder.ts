@@ -177,8 +177,11 @@ export class Recording implements Recorder, RecordingReader {
   }
 }
 
-/** The entry without the whole object, which only a sink gets. */
+/** The entry without the whole objects, which only a sink gets. */
 function withoutState(entry: StoredEntry): StoredEntry {
+  if (entry.kind === "note" && entry.changes !== undefined) {
+    return { ...entry, changes: entry.changes.map(({ state: _, ...rest }) => rest) };
+  }
   // The state of a cache or of a Lease is a word, not an object.
   if (entry.kind === "cache" || entry.kind === "lease" || !("state" in entry)) return entry;
   const { state: _, ...rest } = entry;

@@ -6,7 +6,7 @@
  * values under secret names are masked earlier, before an entry is stored.
  */
 import { mask, type Plain, redact, redactText } from "../redaction/mod.ts";
-import type { Entry, EntryId, FailedAnswer, FieldChange, NewEntry } from "./entries.ts";
+import type { Entry, EntryId, FailedAnswer, FieldChange, NewEntry, NotedChange } from "./entries.ts";
 import { maskedObject, secrets } from "./masked_object.ts";
 
 /** An entry as it is stored. */
@@ -73,6 +73,7 @@ export function sealed(entry: StoredEntry): Entry {
     case "note":
       return {
         ...entry,
+        ...(entry.changes === undefined ? {} : { changes: entry.changes.map(sealedChange) }),
         what: redactText(entry.what),
         ...(entry.detail === undefined ? {} : { detail: redactText(entry.detail) }),
       };
@@ -95,6 +96,11 @@ function sealedField({ path, from, to }: FieldChange): FieldChange {
 
 function sealedAnswer<A extends { readonly kind: string } | FailedAnswer>(answer: A): A {
   return "message" in answer ? { ...answer, message: redactText(answer.message) } : answer;
+}
+
+function sealedChange(change: NotedChange): NotedChange {
+  const { state, object } = change;
+  return state === undefined ? change : { ...change, state: maskedObject(state, object.resource) };
 }
 
 /** A live read returns an object, or the objects of a collection. */

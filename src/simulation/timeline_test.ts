@@ -1,6 +1,6 @@
 /** Tests of folded timelines. */
 import { assertEquals, test } from "../../tests/testing.ts";
-import { foldRepeats } from "./trace.ts";
+import { foldRepeats } from "./timeline.ts";
 
 test("foldRepeats() shows four of the lines that differ only in numbers, and counts the rest", () => {
   const reads = Array.from(

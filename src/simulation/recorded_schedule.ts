@@ -1,0 +1,22 @@
+/**
+ * recordSchedule(): one run with its recording: for the timeline of a finding, for `simulate --record`, and to compare runs.
+ *
+ * Guarantees: the run is the same as without a recording.
+ */
+import type { Clock } from "../async/mod.ts";
+import { type Entry, Recording } from "../observe/mod.ts";
+import { runSchedule, type ScheduleOptions, type ScheduleResult } from "./schedule.ts";
+
+/** The result of a run, with everything that happened. */
+export interface RecordedSchedule extends ScheduleResult {
+  /** Oldest first, with whole objects, without secrets. */
+  readonly entries: readonly Entry[];
+}
+
+/** Runs a workload once, and records everything. */
+export async function recordSchedule(options: Omit<ScheduleOptions, "recorder">): Promise<RecordedSchedule> {
+  const entries: Entry[] = [];
+  const sink = { keepsStates: true, write: (entry: Entry) => void entries.push(entry) };
+  const recorder = (clock: Clock) => new Recording({ now: () => clock.now(), maxBytes: 0, sink });
+  return { ...await runSchedule({ ...options, recorder }), entries };
+}

@@ -1,0 +1,88 @@
+/**
+ * Readings of the recording of a run: the timeline is what a user reads when an invariant was broken, and the digest shows
+ * whether two runs were the same.
+ */
+import type { Entry, NoteEntry, ReconcileEndEntry } from "../observe/mod.ts";
+
+/** One line for each note, and for each reconcile that failed, in columns. Seconds since the first entry. */
+export function timelineOf(entries: readonly Entry[]): string {
+  const startedAt = entries[0]?.at ?? 0;
+  return entries.flatMap((entry) => {
+    const columns = columnsOf(entry);
+    return columns === undefined ? [] : [`${lineOf(entry.at - startedAt, columns)}\n`];
+  }).join("");
+}
+
+/**
+ * 16 hexadecimal digits, equal for equal runs: FNV-1a over all entries, twice. The texts of errors are left out, because each
+ * runtime has its own.
+ */
+export function digestOf(entries: readonly Entry[]): string {
+  let [low, high] = [0x811c9dc5, 0x01000193];
+  for (const entry of entries) {
+    const text = JSON.stringify(entry, withoutRuntimeTexts);
+    for (let index = 0; index < text.length; index++) {
+      const code = text.charCodeAt(index);
+      low = Math.imul(low ^ code, 0x01000193);
+      high = Math.imul(high ^ code ^ (low >>> 16), 0x01000193);
+    }
+  }
+  return hex(high) + hex(low);
+}
+
+function withoutRuntimeTexts(name: string, value: unknown): unknown {
+  return name === "error" || name === "message" ? undefined : value;
+}
+
+/** Who acted, and what happened. */
+interface Columns {
+  readonly name: string;
+  readonly text: string;
+}
+
+function columnsOf(entry: Entry): Columns | undefined {
+  if (entry.kind === "note") return { name: nameOf(entry.actor, entry), text: noteText(entry) };
+  if (entry.kind !== "reconcile-end" || entry.error === undefined) return undefined;
+  const { controller, key, outcome, error } = entry;
+  return { name: nameOf("operator", entry), text: `reconcile ${controller} ${key}  (${outcome}: ${error})` };
+}
+
+function nameOf(actor: string, { process }: NoteEntry | ReconcileEndEntry): string {
+  return process === undefined ? actor : `${actor} ${process}`;
+}
+
+function noteText({ what, detail, resourceVersion }: NoteEntry): string {
+  const version = resourceVersion === undefined ? "" : ` @${resourceVersion}`;
+  return `${what}${version}${detail === undefined ? "" : `  (${detail})`}`;
+}
+
+function lineOf(ms: number, { name, text }: Columns): string {
+  return `${(ms / 1000).toFixed(3).padStart(9)} s  ${name.padEnd(10)}  ${text}`;
+}
+
+function hex(value: number): string {
+  return (value >>> 0).toString(16).padStart(8, "0");
+}
+
+/** Consecutive similar lines that a folded timeline shows. */
+const maxRepeats = 4;
+
+/** Shortens runs of lines that differ only in numbers, so that a retry loop does not hide the rest of a timeline. */
+export function foldRepeats(timeline: string): string {
+  const lines: string[] = [];
+  let [pattern, count] = ["", 0];
+  const close = () => {
+    if (count > maxRepeats) lines.push(`${" ".repeat(13)}... repeated ${count - maxRepeats} more times`);
+  };
+  for (const line of timeline.split("\n")) {
+    const next = line.replaceAll(/\d+/g, "#").trimStart();
+    if (next !== pattern) {
+      close();
+      [pattern, count] = [next, 0];
+    }
+    count++;
+    if (count <= maxRepeats) lines.push(line);
+  }
+  close();
+  return lines.join("\n");
+}
