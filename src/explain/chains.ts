@@ -22,6 +22,7 @@ import type {
 } from "../observe/mod.ts";
 import { causeTexts, changeText } from "./causes.ts";
 import { History, isSubject, type KnownController, type Subject } from "./history.ts";
+import { endOfProcess, restartText, violationTexts } from "./notes.ts";
 import { type ActTexts, actTexts } from "./writes.ts";
 import { durationText, joined, objectText, shown, timeText } from "./words.ts";
 
@@ -79,6 +80,7 @@ export function explain(entries: readonly Entry[], subject: Subject, options: Ex
   }
   const [first] = entries;
   const notes = [
+    ...violationTexts(entries),
     ...(more > 0 ? [`${more} older ${more === 1 ? "chain is" : "chains are"} not shown`] : []),
     ...(first === undefined ? ["the recording is empty"] : [
       `the recording begins at ${timeText(first.at, now)}${
@@ -176,7 +178,7 @@ function reconcileChain(start: ReconcileStartEntry, history: History, now: numbe
       { kind: "cause", text, at, entries: causes.flatMap(({ entries }) => entries) },
       {
         kind: "queued",
-        text: `${primary} queued, waited ${durationText(start.waitedMs)}${retry}`,
+        text: `${primary} queued, waited ${durationText(start.waitedMs)}${retry}${restartText(start, history)}`,
         at: start.at,
         entries: [start.id],
       },
@@ -202,7 +204,11 @@ function outcomeStep(
     entries: [...acts.entries, ...(end === undefined ? [] : [end.id])],
   });
   const done = acts.texts.join(", ");
-  if (end === undefined) return step(`its reconcile has not ended yet${done === "" ? "" : `; so far: ${done}`}`);
+  if (end === undefined) {
+    const killed = endOfProcess(start, history);
+    const so = done === "" ? "" : `; ${killed === undefined ? "so far" : "before that"}: ${done}`;
+    return step(`${killed === undefined ? "its reconcile has not ended yet" : `it did not end: ${killed}`}${so}`);
+  }
   const took = durationText(end.durationMs);
   const failure = `failed after ${took}: ${shown(end.error ?? "unknown error")}${
     done === "" ? "" : `; before that: ${done}`

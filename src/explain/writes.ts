@@ -9,6 +9,7 @@ import type {
   WriteEntry,
 } from "../observe/mod.ts";
 import type { History } from "./history.ts";
+import { faultsText, unansweredText } from "./notes.ts";
 import { fieldsText, objectText, shown } from "./words.ts";
 
 /** What a reconcile did. */
@@ -33,10 +34,18 @@ const past = {
 export function actTexts(start: ReconcileStartEntry, history: History, error = ""): ActTexts {
   const primary = history.primaryOf(start.controller, start.key);
   const acts = history.effectsOf(start).flatMap((effect) => {
+    if (effect.kind === "note") {
+      const text = unansweredText(effect, history);
+      return text === undefined ? [] : [{ id: effect.id, text }];
+    }
     if (effect.kind === "event") return [{ id: effect.id, text: eventText(effect) }];
     if (effect.kind === "request" && effect.method !== "GET") return [{ id: effect.id, text: requestText(effect) }];
     if (effect.kind !== "write") return [];
     const isSaid = effect.answer.kind === "failed" && error.includes(effect.answer.message);
+    const faults = isSaid ? faultsText(effect, history) : "";
+    if (faults !== "") {
+      return [{ id: effect.id, text: `could not ${verbOf(effect)} ${objectText(effect.object)}${faults}` }];
+    }
     return isSaid ? [] : [{ id: effect.id, text: writeText(effect, primary, history) }];
   });
   const more = acts.length - maxActs;
@@ -50,7 +59,7 @@ function writeText(write: WriteEntry, primary: ObjectRef, history: History): str
   const what = objectOfWrite(write, primary);
   switch (answer.kind) {
     case "failed":
-      return `could not ${isDeletion(write) ? "delete" : verb} ${what}: ${failureText(answer)}`;
+      return `could not ${verbOf(write)} ${what}: ${failureText(answer)}${faultsText(write, history)}`;
     case "dry-run":
       return `would have ${past[verb]} ${what} (a dry run: nothing was stored)`;
     case "removed":
@@ -64,6 +73,10 @@ function writeText(write: WriteEntry, primary: ObjectRef, history: History): str
 
 function isDeletion({ verb }: WriteEntry): boolean {
   return verb === "delete" || verb === "deletecollection";
+}
+
+function verbOf(write: WriteEntry): string {
+  return isDeletion(write) ? "delete" : write.verb;
 }
 
 function failureText({ code, reason = "", message }: FailedAnswer): string {

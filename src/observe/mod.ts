@@ -79,6 +79,7 @@ export {
   type RecordingSink,
   type RequestEntry,
   type ReviewEntry,
+  type SimulationHeader,
   type WriteAnswer,
   type WriteEntry,
 } from "./recording/mod.ts";

@@ -24,7 +24,14 @@ import {
 import { type OperatorProcess, PausedProcesses, type PendingRequest } from "./_operator_process.ts";
 import { CompactedHistory, fetchStale } from "./_stale_reads.ts";
 import { deliverEvents, type Delivery, WatchPipe } from "./_watch_pipe.ts";
-import type { FaultIndex, FaultOf, RenewalFault, UserAction, WriteFault } from "./fault_plan.ts";
+import {
+  type FaultIndex,
+  type FaultOf,
+  faultText,
+  type RenewalFault,
+  type UserAction,
+  type WriteFault,
+} from "./fault_plan.ts";
 import type { PointCounts } from "./fault_points.ts";
 import type { Actor, NoteDetails, RunRecorder } from "./_run_recorder.ts";
 
@@ -239,7 +246,7 @@ export class NetworkProxy {
     const due = faults.atWrite(number);
     for (const fault of due) {
       this.#lastFaultAt = this.#now();
-      this.#note("fault", pending, `${fault.kind} at write ${number}`);
+      this.#note("fault", pending, faultText(fault));
     }
     if (await this.#applyBefore(pending, due)) return;
     const pause = due.find((fault) => fault.kind === "pause");
@@ -319,8 +326,7 @@ export class NetworkProxy {
     const number = ++this.#renewals;
     const [fault] = this.#options.faults.atRenewal(number);
     if (fault === undefined) return await this.#forward(pending);
-    const detail = `${fault.kind} at renewal ${number}`;
-    this.#note("fault", pending, detail);
+    this.#note("fault", pending, faultText(fault));
     await this.#applyToRenewal(pending, fault);
   }
 

@@ -5,6 +5,7 @@
  *   note (user, cluster) -> change -> enqueue -> reconcile-start -> write
  *   note (fault)         -> write, read, list, cache: the answer that it made
  *   note (fault)         -> note (the process is killed), with the reconciles that it ended -> note (starts) -> list
+ *   reconcile-start      -> note (operator: a write that reached the server) -> write
  *
  * Guarantees: a process that has ended records nothing more, as if it had been killed. Without a recorder nothing of this
  * exists, and a run with one is the same run.
@@ -73,19 +74,21 @@ export class RunRecorder {
   note(actor: Actor, what: string, details: NoteDetails = {}): EntryId {
     const { process, detail, resourceVersion, causes = [], since, answers } = details;
     const changes = since === undefined ? [] : this.#changesSince(since, this.#recorder.keepsStates);
+    const memory = process === undefined ? undefined : this.#memoryOf(process);
+    const sender = actor === "operator" && since !== undefined ? onlyOf(memory?.running) : [];
     const id = this.#recorder.record({
       kind: "note",
-      causes: inOrder(causes),
+      causes: inOrder([...causes, ...sender]),
       actor,
       what,
       ...(process === undefined ? {} : { process }),
       ...(detail === undefined || detail === "" ? {} : { detail }),
       ...(resourceVersion === undefined || resourceVersion === "" ? {} : { resourceVersion }),
+      ...(answers === undefined ? {} : { answers }),
       ...(changes.length === 0 ? {} : { changes }),
     });
     for (const { resourceVersion: version } of changes) this.#origins.set(version, id);
-    if (process === undefined) return id;
-    const memory = this.#memoryOf(process);
+    if (memory === undefined) return id;
     if (actor === "fault") memory.lastFault = id;
     if (answers !== undefined) memory.answers.set(answers, [...memory.answers.get(answers) ?? [], id]);
     return id;
@@ -155,6 +158,11 @@ export class RunRecorder {
     this.#processes.set(process, memory);
     return memory;
   }
+}
+
+/** The reconcile that has sent a write, if only one runs. */
+function onlyOf(running: ReadonlySet<EntryId> = new Set()): readonly EntryId[] {
+  return running.size === 1 ? [...running] : [];
 }
 
 const methods = {

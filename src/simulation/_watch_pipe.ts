@@ -9,7 +9,7 @@ import { type KubeObject, parseExactJson, printExactJson } from "../api/mod.ts";
 import { initialEventsEnd } from "../api/mod.ts";
 import { errorStatus } from "./_messages.ts";
 import type { OperatorProcess } from "./_operator_process.ts";
-import type { FaultOf } from "./fault_plan.ts";
+import { type FaultOf, faultText } from "./fault_plan.ts";
 import { type Actor, eventAt, type NoteDetails } from "./_run_recorder.ts";
 
 /** One line of a watch. */
@@ -219,7 +219,7 @@ export function deliverEvents(
     }
     delivery.note?.("fault", `${line.type} ${subject}`, {
       process: process.id,
-      detail: `${fault.action} at event ${event}`,
+      detail: faultText(fault),
       resourceVersion,
       answers: eventAt(pipe.collection, key),
     });

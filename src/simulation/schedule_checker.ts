@@ -6,6 +6,7 @@
  * processes of the same program can help.
  */
 import type { OperatorController, Workload } from "../manager/mod.ts";
+import type { Entry, NoteEntry } from "../observe/mod.ts";
 import type { FaultPlan } from "./fault_plan.ts";
 import type { PointCounts } from "./fault_points.ts";
 import { recordSchedule } from "./recorded_schedule.ts";
@@ -18,7 +19,6 @@ import {
   sumOf,
 } from "./schedule.ts";
 import { differingKeys, type Summary } from "./summary.ts";
-import { foldRepeats, timelineOf } from "./timeline.ts";
 import type { Invariant, Violation } from "./violation.ts";
 
 /** A run to be checked. */
@@ -65,10 +65,13 @@ export class ScheduleChecker {
     return { violations: compareWithReference(reference, result, plan), totals: result.totals };
   }
 
-  /** Runs a schedule again for its timeline. */
-  async timeline({ workload, plan, seed, replicas }: PlannedSchedule): Promise<string> {
+  /** Runs a schedule again, and records it. @param violations are the last notes of the recording */
+  async record(
+    { workload, plan, seed, replicas }: PlannedSchedule,
+    violations: readonly Violation[],
+  ): Promise<readonly Entry[]> {
     const { entries } = await recordSchedule({ ...this.#options(workload, replicas), plan, seed });
-    return foldRepeats(timelineOf(entries));
+    return [...entries, ...notesOf(violations, entries.at(-1))];
   }
 
   #options(name: string, replicas: number) {
@@ -76,6 +79,13 @@ export class ScheduleChecker {
     if (workload === undefined) throw new TypeError(`Cannot run workload "${name}": it does not exist`);
     return { controllers: [this.#controller], workload, replicas };
   }
+}
+
+function notesOf(violations: readonly Violation[], last: Entry | undefined): readonly NoteEntry[] {
+  const { id = 0, at = 0 } = last ?? {};
+  return violations.map(({ invariant, message }, index) => {
+    return { kind: "note", id: id + 1 + index, at, causes: [], actor: "violation", what: invariant, detail: message };
+  });
 }
 
 /** The expected result of a workload. */
@@ -136,7 +146,7 @@ export function compareWithReference(
     const isCompared = (key: string) => !reference.masked.has(key) && !(name === "lifecycles" && isHarmless(key));
     for (const key of differingKeys(expected, actual).filter(isCompared).slice(0, maxReported)) {
       const message = `${key} is ${actual.get(key) ?? "missing"}, without faults ${expected.get(key) ?? "missing"}`;
-      found.push({ invariant, message });
+      found.push({ invariant, message, object: key.split(" ").slice(0, 2).join(" ") });
     }
   };
   compare("end-state", "fields");

@@ -20,22 +20,25 @@ const faults: readonly (readonly [fault: Fault, shows: RegExp])[] = [
     { kind: "stale", step: 1, back: 2, thawMs: 20_000, only: "configmaps", early: true },
     /stale server .*\n.*starts\n.*delete Secret team/,
   ],
-  [{ kind: "answer", of: "write", request: 1, code: 409 }, /answer at write 1/],
-  [{ kind: "answer", of: "write", request: 2, code: 504, committed: true }, /answer at write 2/],
+  [{ kind: "answer", of: "write", request: 1, code: 409 }, /response 409 to write 1\)/],
+  [
+    { kind: "answer", of: "write", request: 2, code: 504, committed: true },
+    /response 504 to write 2, which was executed/,
+  ],
   [{ kind: "answer", of: "read", request: 1, code: 410 }, /read 1 gets 410/],
-  [{ kind: "reset", write: 2, committed: false }, /reset at write 2/],
-  [{ kind: "reset", write: 2, committed: true }, /reset at write 2\)\n.*write 2: 201/],
-  [{ kind: "slow", write: 1, forMs: 20_000 }, /slow at write 1/],
-  [{ kind: "event", event: 1, action: "stall", forMs: 5_000 }, /stall at event 1/],
-  [{ kind: "event", event: 1, action: "merge", forMs: 5_000 }, /merge at event 1/],
-  [{ kind: "event", event: 2, action: "duplicate", forMs: 0 }, /duplicate at event 2/],
-  [{ kind: "event", event: 2, action: "cut", forMs: 0 }, /cut at event 2\)\n(.*\n)*.*WATCH/],
-  [{ kind: "event", event: 2, action: "corrupt", forMs: 0 }, /corrupt at event 2\)\n(.*\n)*.*WATCH/],
-  [{ kind: "event", event: 2, action: "gone", forMs: 0 }, /gone at event 2\)\n(.*\n)*.*WATCH/],
-  [{ kind: "event", event: 2, action: "error", forMs: 0 }, /error at event 2\)\n(.*\n)*.*WATCH/],
+  [{ kind: "reset", write: 2, committed: false }, /connection reset before write 2/],
+  [{ kind: "reset", write: 2, committed: true }, /connection reset after write 2\)\n.*write 2: 201/],
+  [{ kind: "slow", write: 1, forMs: 20_000 }, /write 1 takes 20000 ms/],
+  [{ kind: "event", event: 1, action: "stall", forMs: 5_000 }, /stall at watch event 1/],
+  [{ kind: "event", event: 1, action: "merge", forMs: 5_000 }, /merge at watch event 1/],
+  [{ kind: "event", event: 2, action: "duplicate", forMs: 0 }, /duplicate at watch event 2/],
+  [{ kind: "event", event: 2, action: "cut", forMs: 0 }, /cut at watch event 2\)\n(.*\n)*.*WATCH/],
+  [{ kind: "event", event: 2, action: "corrupt", forMs: 0 }, /corrupt at watch event 2\)\n(.*\n)*.*WATCH/],
+  [{ kind: "event", event: 2, action: "gone", forMs: 0 }, /gone at watch event 2\)\n(.*\n)*.*WATCH/],
+  [{ kind: "event", event: 2, action: "error", forMs: 0 }, /error at watch event 2\)\n(.*\n)*.*WATCH/],
   [{ kind: "partition", write: 1, forMs: 20_000 }, /unreachable/],
   [{ kind: "actor", write: 1, act: "delete" }, /user {2,}delete .*hello/],
-  [{ kind: "actor", write: 1, act: "edit" }, /actor at write 1/],
+  [{ kind: "actor", write: 1, act: "edit" }, /a user edits the object of write 1/],
   [
     { kind: "actor", write: 1, act: "replace" },
     /replaces .*hello with a foreign object.*\n(.*\n)*.*deletes the foreign object .*hello/,
@@ -52,7 +55,7 @@ const faults: readonly (readonly [fault: Fault, shows: RegExp])[] = [
   [{ kind: "skew", step: 2, byMs: 0, rate: 5, forMs: 60_000 }, /the wall clock runs 5 times as fast/],
   [
     { kind: "pause", of: "write", request: 1, forMs: 20_000 },
-    /pause at write 1\)\n.*operator 1 {2,}resumes\n.*write 1: 201/,
+    /process paused for 20000 ms before write 1\)\n.*operator 1 {2,}resumes\n.*write 1: 201/,
   ],
 ];
 
@@ -67,13 +70,16 @@ for (const [fault, shows] of faults) {
 }
 
 const ofElections: readonly (readonly [fault: Fault, shows: RegExp])[] = [
-  [{ kind: "lease", write: 2 }, /lease at write 2/],
-  [{ kind: "renewal", renewal: 2, committed: false, forMs: 12_000 }, /renewal at renewal 2/],
-  [{ kind: "renewal", renewal: 2, committed: true, forMs: 12_000 }, /renewal at renewal 2/],
-  [{ kind: "pause", of: "renewal", request: 2, forMs: 20_000 }, /pause at renewal 2\)\n(.*\n)*.*resumes/],
+  [{ kind: "lease", write: 2 }, /Lease deleted before write 2/],
+  [{ kind: "renewal", renewal: 2, committed: false, forMs: 12_000 }, /\(renewal 2 takes 12000 ms/],
+  [{ kind: "renewal", renewal: 2, committed: true, forMs: 12_000 }, /the response to renewal 2 takes/],
+  [
+    { kind: "pause", of: "renewal", request: 2, forMs: 20_000 },
+    /process paused for 20000 ms before renewal 2\)\n(.*\n)*.*resumes/,
+  ],
   [
     { kind: "pause", of: "write", request: 2, forMs: 20_000 },
-    /pause at write 2\)\n(.*\n)*.*operator 1 {2,}PATCH .*\n(.*\n)*.*resumes/,
+    /process paused for 20000 ms before write 2\)\n(.*\n)*.*operator 1 {2,}PATCH .*\n(.*\n)*.*resumes/,
   ],
   [
     { kind: "pause", of: "write", request: 2, forMs: 20_000, wallByMs: -3_600_000 },

@@ -5,11 +5,13 @@
  * Guarantees: a finding contains everything that is needed to run it again: controller, workload, plan, seed and replicas.
  */
 import type { OperatorController, Workload } from "../manager/mod.ts";
+import type { Entry } from "../observe/mod.ts";
 import { checkInParallel } from "./_parallel.ts";
 import { type FaultKind, faultKinds, type FaultPlan } from "./fault_plan.ts";
 import { singleFaults, stormsOf } from "./fault_points.ts";
 import { type CheckSchedule, type PlannedSchedule, type Reference, ScheduleChecker } from "./schedule_checker.ts";
 import { type RunTotals, sumOf } from "./schedule.ts";
+import { foldRepeats, timelineOf } from "./timeline.ts";
 import type { Invariant, Violation } from "./violation.ts";
 
 /** Options of {@link simulate}. */
@@ -51,8 +53,10 @@ export interface Finding {
   readonly seed: number;
   readonly replicas: number;
   readonly violations: readonly Violation[];
-  /** The events of the run, for users. */
+  /** What happened in the run, for users: a reading of the recording. */
   readonly timeline: string;
+  /** Everything that happened in the run, oldest first, with whole objects, without secrets; the violations at the end. */
+  readonly recording: readonly Entry[];
 }
 
 /** The result of a simulation. */
@@ -100,7 +104,15 @@ export async function replay(
   const schedule = { ...how, workload: workload.name };
   const { violations } = await checker.check(schedule);
   if (violations.length === 0) return undefined;
-  return { ...schedule, controller: controller.name, violations, timeline: await checker.timeline(schedule) };
+  return await findingOf(checker, { controller: controller.name, ...schedule, violations });
+}
+
+async function findingOf(
+  checker: ScheduleChecker,
+  broken: Omit<Finding, "timeline" | "recording">,
+): Promise<Finding> {
+  const recording = await checker.record(broken, broken.violations);
+  return { ...broken, timeline: foldRepeats(timelineOf(recording)), recording };
 }
 
 /** A schedule, and the kind of fault that it covers if it is a single fault. */
@@ -143,7 +155,7 @@ class Simulation {
     const reference = await this.#reference(workload, 1);
     if (reference.violations.length > 0) {
       const schedule = { workload, plan: { faults: [] }, seed: 1, replicas: 1 };
-      this.#findings.push(await this.#findingOf(schedule, reference.violations));
+      await this.#push(schedule, reference.violations);
       return;
     }
     const possible = singles ? await this.#planSingles(workload, reference) : [];
@@ -226,12 +238,12 @@ class Simulation {
     const { violations: again, totals } = await this.#checker.check({ ...how, plan: shrunk });
     this.#addRuns(1, totals);
     const finding = again.length > 0 ? { ...how, plan: shrunk } : { ...how, plan };
-    this.#findings.push(await this.#findingOf(finding, again.length > 0 ? again : violations));
+    await this.#push(finding, again.length > 0 ? again : violations);
   }
 
-  async #findingOf(schedule: PlannedSchedule, violations: readonly Violation[]): Promise<Finding> {
-    const timeline = await this.#checker.timeline(schedule);
-    return { controller: this.#options.controller.name, ...schedule, violations, timeline };
+  async #push(schedule: PlannedSchedule, violations: readonly Violation[]): Promise<void> {
+    const { name } = this.#options.controller;
+    this.#findings.push(await findingOf(this.#checker, { controller: name, ...schedule, violations }));
   }
 
   #coverageOf(kind: FaultKind): { tested: number; all: number } {

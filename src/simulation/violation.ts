@@ -56,4 +56,6 @@ export const invariantNames: readonly Invariant[] = invariants.map(({ name }) =>
 export interface Violation {
   readonly invariant: Invariant;
   readonly message: string;
+  /** The object that it is about, if it is one: `configmaps default/web`. */
+  readonly object?: string;
 }

@@ -12,7 +12,6 @@ import {
   type Fault,
   faultKinds,
   type FaultPlan,
-  faultText,
   type Finding,
   recordSchedule,
   replay,
@@ -21,7 +20,17 @@ import {
   sumOf,
   timelineOf,
 } from "../../simulation/mod.ts";
-import { type Call, crdsOf, type ExitCode, exitCode, selectNamedOrAll, subcommand } from "../command/mod.ts";
+import {
+  type Call,
+  crdsOf,
+  type ExitCode,
+  exitCode,
+  selectNamedOrAll,
+  type Session,
+  subcommand,
+} from "../command/mod.ts";
+import { findingText, replayLine } from "./finding_text.ts";
+import { type RecordedFinding, writeRecording } from "./record_schedule.ts";
 import {
   runSimulationWorker,
   type SimulatedController,
@@ -44,6 +53,7 @@ export const simulateCommand = subcommand({
     { line: "NAME", about: "every single fault, and a hundred storms for each workload" },
     { line: "--all --seeds 10000", about: "all controllers, with more storms" },
     { line: "NAME --faults crash --seeds 0", about: "only crashes" },
+    { line: "NAME --record violation.jsonl", about: "record the first violation, for why --file" },
   ],
   flags: simulateFlags,
   async run(call) {
@@ -63,7 +73,7 @@ export const simulateCommand = subcommand({
     const reports: SimulateReport[] = [];
     using workers = new SimulationWorkers(session, flags.jobs);
     for (const subject of subjects) reports.push(await simulateController(call, subject, workers));
-    return printReports(call, reports);
+    return await printReports(call, subjects, reports);
   },
 });
 
@@ -122,29 +132,64 @@ async function replayPlan(
   subjects: readonly SimulatedController[],
   plan: FaultPlan,
 ): Promise<ExitCode> {
-  const { seed, replicas, timeline, output } = flags;
+  const { seed, replicas, timeline, output, record } = flags;
   const found: Finding[] = [];
+  let passed: RecordedFinding | undefined;
   for (const { controller, workloads } of subjects) {
     for (const workload of workloads) {
-      const finding = await replay(controller, workload, { plan, seed, replicas });
+      const how = { plan, seed, replicas };
+      const finding = await replay(controller, workload, how);
       if (finding !== undefined) found.push(finding);
-      else if (timeline) {
-        const { entries } = await recordSchedule({ controllers: [controller], workload, plan, seed, replicas });
-        session.printDocument(timelineOf(entries));
+      else if (timeline || (record !== undefined && passed === undefined)) {
+        const { entries } = await recordSchedule({ controllers: [controller], workload, ...how });
+        if (timeline) session.printDocument(timelineOf(entries));
+        passed ??= { ...how, controller: controller.name, workload: workload.name, violations: [], recording: entries };
       }
     }
   }
-  if (output === "json") session.printDocument(`${JSON.stringify(found, undefined, 2)}\n`);
-  else for (const finding of found) session.printDocument(findingText(finding, session.operator.name));
+  if (record !== undefined) await recordTo(record, found[0] ?? passed, session);
+  if (output === "json") session.printDocument(`${JSON.stringify(found.map(shownFinding), undefined, 2)}\n`);
+  else printFindings(found, subjects, { flags, session });
   if (found.length === 0) session.info("no violation with this plan");
   return found.length === 0 ? exitCode.done : exitCode.failed;
 }
 
-function printReports({ flags, session }: Call<SimulateFlags>, reports: readonly SimulateReport[]): ExitCode {
+async function recordTo(path: string, recorded: RecordedFinding | undefined, session: Session): Promise<void> {
+  if (recorded === undefined) return session.info("nothing is recorded: there is no violation");
+  await writeRecording(path, recorded, session);
+  session.info(`recorded workload "${recorded.workload}" of ${recorded.controller} in ${path}`);
+}
+
+/** Prints each finding; the file of `--record` has the first one. */
+function printFindings(
+  findings: readonly Finding[],
+  subjects: readonly SimulatedController[],
+  { flags: { record }, session }: Pick<Call<SimulateFlags>, "flags" | "session">,
+): void {
+  for (const [index, finding] of findings.entries()) {
+    const subject = subjects.find(({ controller }) => controller.name === finding.controller);
+    if (subject === undefined) continue;
+    const file = index === 0 ? record : undefined;
+    const context = { operator: session.operator.name, controller: subject.controller, file };
+    session.printDocument(findingText(finding, context));
+  }
+}
+
+/** A finding without its recording, which is for a file. */
+function shownFinding({ recording: _, ...finding }: Finding): Omit<Finding, "recording"> {
+  return finding;
+}
+
+async function printReports(
+  { flags, session }: Call<SimulateFlags>,
+  subjects: readonly SimulatedController[],
+  reports: readonly SimulateReport[],
+): Promise<ExitCode> {
   const findings = reports.flatMap((report) => report.findings);
+  if (flags.record !== undefined) await recordTo(flags.record, findings[0], session);
   if (flags.output === "json") session.printDocument(reportJson(reports, session.operator.name));
   else {
-    for (const finding of findings) session.printDocument(findingText(finding, session.operator.name));
+    printFindings(findings, subjects, { flags, session });
     session.print(...summaryTable(reports));
     const [only] = reports.length === 1 ? reports : [];
     if (only !== undefined) session.print(...coverageTable(only));
@@ -196,25 +241,6 @@ function totalText(reports: readonly SimulateReport[]): string {
   return `total: ${parts.join(", ")}, in ${approximateDuration(virtualMs)} of the virtual clock`;
 }
 
-/** A finding as text: the violations, the command line that reproduces them, and the timeline. */
-function findingText(finding: Finding, operator: string): string {
-  const { controller, workload, plan, seed, violations, timeline } = finding;
-  const lines = [
-    `${controller}, workload "${workload}", seed ${seed}:`,
-    ...violations.map(({ invariant, message }) => `  ${invariant}: ${message}`),
-    `  after: ${plan.faults.length === 0 ? "no fault" : plan.faults.map(faultText).join("; ")}`,
-    `  replay: ${replayLine(finding, operator)}`,
-  ];
-  return `${lines.join("\n")}\n\n${timeline}\n`;
-}
-
-/** The command line that reproduces a finding. */
-function replayLine({ controller, workload, plan, seed, replicas }: Finding, operator: string): string {
-  const several = replicas > 1 ? ` --replicas ${replicas}` : "";
-  return `${operator} simulate ${controller} --workload ${quoted(workload)} --seed ${seed}${several} ` +
-    `--plan ${quoted(JSON.stringify(plan))}`;
-}
-
 /** The reports as JSON. */
 function reportJson(reports: readonly SimulateReport[], operator: string): string {
   const shown = reports.map(({ controller, schedules, seeds, totals, covered, findings }) => ({
@@ -223,12 +249,7 @@ function reportJson(reports: readonly SimulateReport[], operator: string): strin
     seeds,
     totals,
     faultPoints: Object.fromEntries([...covered].map(([kind, count]: [Fault["kind"], object]) => [kind, count])),
-    violations: findings.map((finding) => ({ ...finding, replay: replayLine(finding, operator) })),
+    violations: findings.map((finding) => ({ ...shownFinding(finding), replay: replayLine(finding, operator) })),
   }));
   return `${JSON.stringify(shown, undefined, 2)}\n`;
-}
-
-/** Quotes a text as one word for a shell. */
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }

@@ -84,6 +84,13 @@ export const simulateFlags = z.object({
     flags: "--timeline",
     about: "with --plan: print the timeline even if there is no violation",
   }),
+  record: flag(text().optional(), {
+    ...commandLineOnly,
+    flags: "--record <path>",
+    about: "record the first violation in this file, for why --file; with --plan also a run without one",
+    example: "--record violation.jsonl",
+    completes: "file",
+  }),
   output: flag(oneOf(["json"]).optional(), {
     ...commandLineOnly,
     flags: "-o, --output <format>",

@@ -1,9 +1,11 @@
+import { readdir, readFile } from "node:fs/promises";
 import { ConfigMap, Secret, type UntypedObject } from "../../api/mod.ts";
 import { controller, type ControllerDefinition, done, manifest } from "../../controller/mod.ts";
 import { withSamples, withWorkloads, type Workload } from "../../manager/mod.ts";
 import { ScheduleChecker } from "../../simulation/mod.ts";
 import { assert, assertEquals, assertMatch, assertStringIncludes, test } from "../../../tests/testing.ts";
 import { exitCode } from "../command/exit_code.ts";
+import { RecordFolder } from "../recording/testing/record_folder.ts";
 import { TestProcess } from "../testing/test_process.ts";
 import { operatorCli } from "../operator_cli.ts";
 import { handleRequest } from "./worker_processes.ts";
@@ -99,4 +101,70 @@ test("worker processes get requests in JSON, and the result is the same as witho
   assertEquals(parallel.out, single.out);
   assert(requests.length > 2);
   assertEquals(requests.slice(-2), ["ended", "ended"]);
+});
+
+/** The file that `simulate` has written, as `why --file` explains it. */
+async function whyLines(file: string, words: readonly string[], controllers: readonly ControllerDefinition[]) {
+  const asked = new TestProcess(["why", "--file", file, ...words]);
+  assertEquals(await operatorCli({ name: "op", controllers }, asked), exitCode.done, asked.err);
+  return asked.out.split("\n");
+}
+
+test("simulate --record writes the violation, and the printed command explains what was fatal", async () => {
+  await using folder = await RecordFolder.make();
+  const controllers = [withWorkloads(greeter(false), [create])];
+  const words = ["simulate", "greeter", "--seeds", "0", "--faults", "crash", "--record", folder.path];
+  const fake = new TestProcess(words);
+  assertEquals(await operatorCli({ name: "op", controllers }, fake), exitCode.failed, fake.err);
+  const [, asked = ""] = /explain: op why --file \S+ (.*)\n/.exec(fake.out) ?? [];
+  assertEquals(asked, "secrets default/team-a");
+  const lines = await whyLines(folder.path, asked.split(" "), controllers);
+  const text = lines.join("\n");
+  assertStringIncludes(text, "it did not end: the process is killed (fault: crash before the response to write 1)");
+  assertStringIncludes(text, "sent PATCH configmaps default/hello (write 1: 201), without seeing the answer");
+  assertStringIncludes(text, "in process 2, which started after: the process is killed");
+  assertStringIncludes(text, "reconciled in 0 ms: everything was as desired, nothing was written");
+  assertStringIncludes(text, "violated: end-state: configmaps default/welcome");
+  // The header says how to run it again, and notes have the state of the world after each action.
+  const [header, ...entries] = (await readFile(folder.path, "utf8")).trim().split("\n").map((line) => JSON.parse(line));
+  const { controllers: names, simulation } = header;
+  assertEquals([names, simulation.workload, simulation.seed, simulation.plan.faults.length], [
+    ["greeter"],
+    "create",
+    1,
+    1,
+  ]);
+  const changes = entries.flatMap(({ kind, changes = [] }) => kind === "note" ? changes : []);
+  assertEquals(changes.map(({ object, change }) => [object.kind, object.key, change]), [
+    ["Secret", "default/team-a", "added"],
+    ["ConfigMap", "default/hello", "added"],
+  ]);
+  assertEquals(changes[1].state.data, { text: "hello" });
+});
+
+test("simulate --plan --record writes the run also without a violation; a lost response is a cause in words", async () => {
+  await using folder = await RecordFolder.make();
+  const controllers = [withWorkloads(greeter(true), [create])];
+  const plan = JSON.stringify({ faults: [{ kind: "reset", write: 1, committed: true }] });
+  const fake = new TestProcess(["simulate", "greeter", "--plan", plan, "--record", folder.path]);
+  assertEquals(await operatorCli({ name: "op", controllers }, fake), exitCode.done, fake.err);
+  assertStringIncludes(fake.err, 'recorded workload "create" of greeter in ');
+  const text = (await whyLines(folder.path, ["cm", "default/hello"], controllers)).join("\n");
+  assertStringIncludes(text, "could not apply ConfigMap default/hello (fault: connection reset after write 1)");
+});
+
+test("simulate without --record says how to record a violation, and without one nothing is recorded", async () => {
+  const broken = new TestProcess(["simulate", "greeter", "--seeds", "0", "--faults", "crash"]);
+  await operatorCli({ name: "op", controllers: [withWorkloads(greeter(false), [create])] }, broken);
+  assertStringIncludes(
+    broken.out,
+    "explain: add --record violation.jsonl to the replay, then run op why --file violation.jsonl secrets default/team-a\n",
+  );
+  await using folder = await RecordFolder.make();
+  const words = ["simulate", "greeter", "--seeds", "0", "--faults", "reset", "--record", folder.path];
+  const fake = new TestProcess(words);
+  const controllers = [withWorkloads(greeter(true), [create])];
+  assertEquals(await operatorCli({ name: "op", controllers }, fake), exitCode.done, fake.err);
+  assertStringIncludes(fake.err, "nothing is recorded: there is no violation");
+  assertEquals(await readdir(folder.root), []);
 });

@@ -33,7 +33,9 @@ const request = z.object({
 });
 
 const response = z.object({
-  violations: z.array(z.object({ invariant: z.enum(invariantNames), message: z.string() })),
+  violations: z.array(
+    z.object({ invariant: z.enum(invariantNames), message: z.string(), object: z.string().optional() }),
+  ),
   totals: z.object({ requests: z.int(), faults: z.int(), reconciles: z.int(), virtualMs: z.number() }),
 });
 

@@ -364,6 +364,8 @@ export interface NoteEntry extends EntryBase {
   readonly detail?: string;
   /** The version of the object. */
   readonly resourceVersion?: string;
+  /** The request or event that it is about, as `PATCH configmaps default/a`; absent for what is no request or event. */
+  readonly answers?: string;
   /** What it changed on the server, oldest first. */
   readonly changes?: readonly NotedChange[];
 }

@@ -46,4 +46,5 @@ export {
   type RecordingHeader,
   type RecordingLine,
   RecordingLines,
+  type SimulationHeader,
 } from "./recording_file.ts";

@@ -6,6 +6,7 @@
  * out, because a crash leaves one behind; any other line that is no entry is an error with its number; a file of a newer
  * format is refused, fields and kinds of entries that this version does not know are kept.
  */
+import type { Plain } from "../redaction/mod.ts";
 import type { Entry } from "./entries.ts";
 import type { RecordingSink } from "./recorder.ts";
 
@@ -26,6 +27,22 @@ export interface RecordingHeader {
   readonly startedAt: number;
   /** Which file of a rotated recording this is, from 1 up. @default 1 */
   readonly part?: number;
+  /** What was simulated. Absent for the recording of a process. */
+  readonly simulation?: SimulationHeader;
+}
+
+/** The schedule of a recorded simulation, and what it broke. */
+export interface SimulationHeader {
+  /** The name of the workload. */
+  readonly workload: string;
+  /** The seed. */
+  readonly seed: number;
+  /** The processes of the operator. */
+  readonly replicas: number;
+  /** The fault plan, as `simulate --plan` takes it. */
+  readonly plan: Plain;
+  /** The broken invariants; none if the schedule broke none. */
+  readonly violations: readonly { readonly invariant: string; readonly message: string }[];
 }
 
 /** A line of a recording, or its header. */

@@ -1,0 +1,79 @@
+/** A finding of `simulate` in words: what was violated, after which faults, how to run it again, and how to have it explained. */
+import type { Entry } from "../../observe/mod.ts";
+import { faultText, type Finding } from "../../simulation/mod.ts";
+import type { OperatorController } from "../../manager/mod.ts";
+import { resourceName } from "../../api/mod.ts";
+
+/** What the text of a finding depends on. */
+export interface FindingContext {
+  /** The name of the program. */
+  readonly operator: string;
+  readonly controller: OperatorController;
+  /** The file that has the recording of this finding. @default none has it */
+  readonly file?: string;
+}
+
+/** The violations, the command lines that reproduce and explain them, and the timeline. */
+export function findingText(finding: Finding, context: FindingContext): string {
+  const { controller, workload, plan, seed, violations, timeline } = finding;
+  const lines = [
+    `${controller}, workload "${workload}", seed ${seed}:`,
+    ...violations.map(({ invariant, message }) => `  ${invariant}: ${message}`),
+    `  after: ${plan.faults.length === 0 ? "no fault" : plan.faults.map(faultText).join("; ")}`,
+    `  replay: ${replayLine(finding, context.operator)}`,
+    `  explain: ${explainLine(finding, context)}`,
+  ];
+  return `${lines.join("\n")}\n\n${timeline}\n`;
+}
+
+/** The command line that reproduces a finding. */
+export function replayLine({ controller, workload, plan, seed, replicas }: Finding, operator: string): string {
+  const several = replicas > 1 ? ` --replicas ${replicas}` : "";
+  return `${operator} simulate ${controller} --workload ${quoted(workload)} --seed ${seed}${several} ` +
+    `--plan ${quoted(JSON.stringify(plan))}`;
+}
+
+/** The file in the advice for a finding that no file has. */
+const exampleFile = "violation.jsonl";
+
+/** How to have a finding explained: what to run, or what to run first. */
+function explainLine(finding: Finding, context: FindingContext): string {
+  const why = whyLine(finding, context);
+  return context.file === undefined ? `add --record ${exampleFile} to the replay, then run ${why}` : why;
+}
+
+/** The command line that explains a finding. */
+export function whyLine({ violations, recording }: Finding, { operator, controller, file }: FindingContext): string {
+  const { resource, key } = explainedObject(recording, violations[0]?.object) ?? { resource: "KIND", key: "NAME" };
+  const primary = resource === "" ? resourceName(controller.primary) : resource;
+  return `${operator} why --file ${file === undefined ? exampleFile : quotedIfNeeded(file)} ${primary} ${key}`;
+}
+
+/**
+ * The object to ask about: that of the violation, if something wrote it. Otherwise, as when the object should exist, what the
+ * controller worked on when a fault stopped it, or last.
+ */
+function explainedObject(
+  recording: readonly Entry[],
+  object: string | undefined,
+): { readonly resource: string; readonly key: string } | undefined {
+  const isWritten = recording.some((entry) =>
+    entry.kind === "write" && entry.answer.kind !== "failed" &&
+    `${entry.object.resource} ${entry.object.key}` === object
+  );
+  const [resource = "", key = ""] = object?.split(" ") ?? [];
+  if (isWritten) return { resource, key };
+  const ended = new Set(recording.flatMap(({ kind, causes }) => kind === "reconcile-end" ? causes : []));
+  const starts = recording.filter(({ kind }) => kind === "reconcile-start");
+  const start = starts.find(({ id }) => !ended.has(id)) ?? starts.at(-1);
+  return start?.key === undefined ? undefined : { resource: "", key: start.key };
+}
+
+/** Quotes a text as one word for a shell. */
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}
+
+function quotedIfNeeded(text: string): string {
+  return /^[\w./@%+=:,-]+$/.test(text) ? text : quoted(text);
+}
