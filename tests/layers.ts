@@ -105,6 +105,7 @@ export const innerFolders: Readonly<Record<string, readonly string[]>> = {
     "doctor",
     "debug",
     "why",
+    "top",
     "dev",
     "compile",
     "image",
@@ -140,6 +141,7 @@ const clocks: ReadonlySet<string> = new Set([
  */
 const rawWriters: ReadonlySet<string> = new Set([
   "src/observe/line_writer.ts",
+  "src/observe/screen_writer.ts",
   "src/runtime/process/standard_streams.ts",
   "src/runtime/process/worker_process.ts",
 ]);

@@ -71,6 +71,11 @@ export const subcommands: readonly SubcommandEntry[] = [
     load: async () => (await import("./why/mod.ts")).why,
   },
   {
+    name: "top",
+    summary: "show what the controllers of a running process do, and which keys fail",
+    load: async () => (await import("./top/mod.ts")).top,
+  },
+  {
     name: "completions",
     summary: "print a shell script that completes commands, flags and names",
     load: async () => (await import("./completions/mod.ts")).completions,

@@ -96,15 +96,21 @@ export class LineWriter {
   }
 
   #rendered(line: Line, maxWidth = Infinity): string {
-    let left = maxWidth;
-    return cellsOf(line).map((cell) => {
-      const text = escaped(liveSecrets.mask(typeof cell === "string" ? cell : cell.text)).slice(0, left);
-      left -= text.length;
-      return typeof cell === "string" || !this.#hasColors || text === ""
-        ? text
-        : `\u001b[${codes[cell.tone]}m${text}\u001b[0m`;
-    }).join("");
+    return renderedLine(line, { hasColors: this.#hasColors, maxWidth });
   }
+}
+
+/** A line as it is written, escaped and without live credentials. For the writers of this folder only. */
+export function renderedLine(
+  line: Line,
+  { hasColors, maxWidth }: { readonly hasColors: boolean; readonly maxWidth: number },
+): string {
+  let left = maxWidth;
+  return cellsOf(line).map((cell) => {
+    const text = escaped(liveSecrets.mask(typeof cell === "string" ? cell : cell.text)).slice(0, left);
+    left -= text.length;
+    return typeof cell === "string" || !hasColors || text === "" ? text : `\u001b[${codes[cell.tone]}m${text}\u001b[0m`;
+  }).join("");
 }
 
 /** The parts of a line. */

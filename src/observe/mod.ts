@@ -22,6 +22,7 @@ export {
   type MetricsFormat,
   MetricsRegistry,
 } from "./metrics.ts";
+export { type ScreenOutput, ScreenWriter } from "./screen_writer.ts";
 export { type Cell, cellsOf, type Line, type LineOutput, LineWriter, type Tone } from "./line_writer.ts";
 export {
   errorText,

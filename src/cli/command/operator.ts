@@ -141,6 +141,10 @@ export interface ProcessOutput {
   readonly isTerminal?: boolean;
   /** Width of the terminal in characters. @default unknown */
   readonly columns?: number;
+  /** Height of the terminal in lines. @default unknown */
+  readonly rows?: number;
+  /** Calls `react` when the terminal gets another size, until the result is disposed. @default never */
+  onResize?(react: () => void): Disposable;
 }
 
 /** Where a command line reads the answers to its questions, see {@link ProcessEnvironment}. */
@@ -149,6 +153,11 @@ export interface ProcessInput {
   readonly isTerminal: boolean;
   /** The next line without its line end; undefined at the end of the input. */
   readLine(): Promise<string | undefined>;
+  /**
+   * Calls `react` with each key that is pressed, until the result is disposed: a character, or `up`, `down`, `enter`,
+   * `escape`, `backspace`, `ctrl-c`. @default there are no keys
+   */
+  readKeys?(react: (key: string) => void): Disposable;
   /** All that is left of the input, for `new --from-crd -`; fails when it is larger than `maxBytes`. @default none */
   readAll?(maxBytes: number): Promise<string>;
 }
@@ -201,6 +210,10 @@ function writerOf(output: ProcessOutput): TextWriter {
     get columns() {
       return output.columns;
     },
+    get rows() {
+      return output.rows;
+    },
+    onResize: (react) => output.onResize?.(react) ?? { [Symbol.dispose]: () => {} },
   };
 }
 

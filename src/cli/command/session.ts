@@ -13,10 +13,11 @@ import {
   logger,
   MetricsRegistry,
   redactText,
+  ScreenWriter,
 } from "../../observe/mod.ts";
 import type { Environment, TextWriter } from "../../runtime/mod.ts";
 import { flag, oneOf } from "../flags/mod.ts";
-import { hasColors, type LiveLines, oneLine, plainProgress, type Progress } from "../output/mod.ts";
+import { hasColors, type LiveLines, oneLine, plainProgress, type Progress, type Screen } from "../output/mod.ts";
 import { exitCode, type Failure } from "./exit_code.ts";
 import { type FullProcessEnvironment, type Operator, versionOf } from "./operator.ts";
 
@@ -156,6 +157,32 @@ export class Session implements Disposable {
     return {
       show: (lines) => this.#showStatus(...lines),
       [Symbol.dispose]: () => this.#messages.hideStatus(),
+    };
+  }
+
+  /** Takes the whole terminal for lines that are drawn again and again; undefined when stdout is not such a terminal. */
+  screen(): Screen | undefined {
+    const { stdout } = this.processEnvironment;
+    if (!stdout.isTerminal || this.environment.TERM === "dumb") return undefined;
+    const writer = new ScreenWriter(stdout, { hasColors: hasColors(stdout, this.environment) });
+    let [isOver, resizing] = [false, undefined as Disposable | undefined];
+    const leave = () => {
+      isOver = true;
+      resizing?.[Symbol.dispose]();
+      writer.leave();
+    };
+    // However the command ends: a terminal that is left in this state is of no use.
+    this.atEnd(() => Promise.resolve(leave()));
+    return {
+      get rows() {
+        return writer.rows;
+      },
+      show: (lines) => {
+        if (!isOver) writer.show(lines);
+      },
+      redraw: () => writer.forget(),
+      onResize: (react) => void (resizing = stdout.onResize?.(react)),
+      [Symbol.dispose]: leave,
     };
   }
 

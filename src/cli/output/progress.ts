@@ -17,6 +17,18 @@ export interface LiveLines extends Disposable {
   show(lines: readonly Line[]): void;
 }
 
+/** The whole terminal, until it is disposed. */
+export interface Screen extends Disposable {
+  /** How many lines fit. */
+  readonly rows: number;
+  /** Shows lines from the top. May be called at any rate. A line is cut at the width of the terminal. */
+  show(lines: readonly Line[]): void;
+  /** The next {@link show} draws every line. */
+  redraw(): void;
+  /** Calls `react` when the terminal gets another size. */
+  onResize(react: () => void): void;
+}
+
 /** Shorter operations report nothing. */
 const quietMs = 1_000;
 const changeMs = 2_000;

@@ -9,6 +9,8 @@ export interface TestTerminal {
   readonly isTerminal?: boolean;
   /** Width of the terminal in characters. @default 100 */
   readonly columns?: number;
+  /** Height of the terminal in lines. @default 24 */
+  readonly rows?: number;
   /** The lines that the user types. @default standard input is not a terminal */
   readonly answers?: readonly string[];
 }
@@ -24,16 +26,25 @@ export class TestProcess implements FullProcessEnvironment {
   readonly stderr: TextWriter;
   readonly #signalListeners = new Set<(signal: SignalName) => void>();
   readonly #errorListeners = new Set<(error: unknown) => void>();
+  readonly #keyListeners = new Set<(key: string) => void>();
+  readonly #resizeListeners = new Set<() => void>();
+  /** Undefined for pipes. */
+  #size: { readonly columns: number; readonly rows: number } | undefined;
   #out = "";
   #err = "";
 
   constructor(args: readonly string[], environment: Environment = {}, terminal: TestTerminal = {}) {
-    const { isTerminal = false, columns = 100, answers } = terminal;
+    const { isTerminal = false, columns = 100, rows = 24, answers } = terminal;
+    this.#size = isTerminal ? { columns, rows } : undefined;
     this.args = args;
     this.environment = environment;
-    this.stdin = readerOf(answers);
-    this.stdout = writer(isTerminal ? columns : undefined, (text) => this.#out += text);
-    this.stderr = writer(isTerminal ? columns : undefined, (text) => this.#err += text);
+    this.stdin = {
+      ...readerOf(answers),
+      isTerminal: answers !== undefined,
+      readKeys: (react) => subscribe(this.#keyListeners, react),
+    };
+    this.stdout = this.#writer((text) => this.#out += text);
+    this.stderr = this.#writer((text) => this.#err += text);
   }
 
   /** The text on stdout. */
@@ -66,6 +77,45 @@ export class TestProcess implements FullProcessEnvironment {
     return this.#signalListeners.size > 0;
   }
 
+  /** Presses keys, see `LineReader.readKeys`. @returns false if nothing reads them */
+  press(...keys: readonly string[]): boolean {
+    const isRead = this.#keyListeners.size > 0;
+    for (const key of keys) for (const listener of this.#keyListeners) listener(key);
+    return isRead;
+  }
+
+  /** Gives the terminal another size. */
+  resize(size: { readonly columns: number; readonly rows: number }): void {
+    this.#size = size;
+    for (const listener of this.#resizeListeners) listener();
+  }
+
+  /** True while something reads keys, or waits for another size of the terminal. */
+  get hasTerminalListeners(): boolean {
+    return this.#keyListeners.size + this.#resizeListeners.size > 0;
+  }
+
+  #writer(append: (text: string) => void): TextWriter {
+    const size = () => this.#size;
+    return {
+      write: (text) => {
+        append(text);
+        return true;
+      },
+      flush: () => Promise.resolve(),
+      get isTerminal() {
+        return size() !== undefined;
+      },
+      get columns() {
+        return size()?.columns;
+      },
+      get rows() {
+        return size()?.rows;
+      },
+      onResize: (react) => subscribe(this.#resizeListeners, react),
+    };
+  }
+
   /** Simulates an unhandled error. */
   reject(error: unknown): void {
     for (const listener of this.#errorListeners) listener(error);
@@ -78,19 +128,6 @@ function readerOf(answers: readonly string[] | undefined): LineReader {
     isTerminal: answers !== undefined,
     readLine: () => Promise.resolve(left.shift()),
     readAll: () => Promise.resolve(left.splice(0).join("\n")),
-  };
-}
-
-/** @param columns Width of the terminal; undefined for a pipe */
-function writer(columns: number | undefined, append: (text: string) => void): TextWriter {
-  return {
-    write: (text) => {
-      append(text);
-      return true;
-    },
-    flush: () => Promise.resolve(),
-    isTerminal: columns !== undefined,
-    columns,
   };
 }
 

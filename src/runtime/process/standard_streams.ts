@@ -23,16 +23,23 @@ export interface TextWriter {
   readonly isTerminal: boolean;
   /** Width of the terminal in characters; undefined if there is none. */
   readonly columns: number | undefined;
+  /** Height of the terminal in lines; undefined if there is none. @default undefined */
+  readonly rows?: number | undefined;
+  /** Calls `react` when the terminal gets another size, until the result is disposed. @default never */
+  onResize?(react: () => void): Disposable;
 }
 
 /** The part of a stream that {@link textWriter} uses. */
 interface Stream {
   readonly isTTY?: boolean;
   readonly columns?: number;
+  readonly rows?: number;
   /** The file descriptor; undefined for a stream of this process. */
   readonly fd?: number;
   write(text: string, done: (error?: Error | null) => void): boolean;
   on(event: "error", react: (error: Error) => void): unknown;
+  on(event: "resize", react: () => void): unknown;
+  off(event: "resize", react: () => void): unknown;
 }
 
 /** Makes a TextWriter for a stream. */
@@ -74,6 +81,13 @@ export function textWriter(stream: Stream): TextWriter {
       // A terminal of unknown size reports 0.
       return stream.isTTY === true && stream.columns !== 0 ? stream.columns : undefined;
     },
+    get rows() {
+      return stream.isTTY === true && stream.rows !== 0 ? stream.rows : undefined;
+    },
+    onResize(react) {
+      stream.on("resize", react);
+      return { [Symbol.dispose]: () => void stream.off("resize", react) };
+    },
   };
 }
 
@@ -89,8 +103,41 @@ export interface LineReader {
   readonly isTerminal: boolean;
   /** The next line without its line end; undefined at the end of the input. */
   readLine(): Promise<string | undefined>;
+  /**
+   * Calls `react` with each key that is pressed, until the result is disposed: a character, or a name of {@link KeyName}.
+   * Meanwhile the terminal shows no typed text and sends no signal for Ctrl-C, which is a key, too. @default there are no keys
+   */
+  readKeys?(react: (key: string) => void): Disposable;
   /** All that is left of the input, as UTF-8. @throws RangeError when it is larger than `maxBytes` */
   readAll?(maxBytes: number): Promise<string>;
+}
+
+/** The keys that are no character. */
+export type KeyName = "up" | "down" | "pageup" | "pagedown" | "enter" | "escape" | "backspace" | "ctrl-c" | "ctrl-l";
+
+const keyNames: Readonly<Record<string, KeyName>> = {
+  "\u001b[A": "up",
+  "\u001bOA": "up",
+  "\u001b[B": "down",
+  "\u001bOB": "down",
+  "\u001b[5~": "pageup",
+  "\u001b[6~": "pagedown",
+  "\r": "enter",
+  "\n": "enter",
+  "\u001b": "escape",
+  "\u007f": "backspace",
+  "\b": "backspace",
+  "\u0003": "ctrl-c",
+  "\u000c": "ctrl-l",
+};
+
+/** Sequences of a terminal, and single characters. */
+// deno-lint-ignore no-control-regex
+const keyPattern = /\u001b\[[0-?]*[ -/]*[@-~]|\u001bO[@-~]|\u001b|[^\u001b]/gu;
+
+/** The keys in what a terminal sent: characters, and names of other keys. Unknown sequences and controls are left out. */
+export function keysOf(sent: string): readonly string[] {
+  return (sent.match(keyPattern) ?? []).flatMap((key) => keyNames[key] ?? (/^\p{Cc}/u.test(key) ? [] : key));
 }
 
 /** The standard input of this process. */
@@ -109,6 +156,21 @@ export const standardInput: LineReader = {
       });
       lines.once("close", () => resolve(undefined));
     });
+  },
+  readKeys(react) {
+    const { stdin } = process;
+    const decoder = new TextDecoder();
+    const listener = (chunk: Uint8Array) => keysOf(decoder.decode(chunk, { stream: true })).forEach(react);
+    stdin.setRawMode(true);
+    stdin.on("data", listener);
+    stdin.resume();
+    return {
+      [Symbol.dispose]: () => {
+        stdin.off("data", listener);
+        stdin.setRawMode(false);
+        stdin.pause();
+      },
+    };
   },
   async readAll(maxBytes) {
     const decoder = new TextDecoder();

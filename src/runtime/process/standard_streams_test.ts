@@ -1,7 +1,7 @@
 /** Tests of TextWriter with broken, full and slow streams. */
 import { Writable } from "node:stream";
 import { assertEquals, test } from "../../../tests/testing.ts";
-import { textWriter } from "./standard_streams.ts";
+import { keysOf, textWriter } from "./standard_streams.ts";
 
 /** A stream whose reader has closed the pipe. */
 class BrokenPipe extends Writable {
@@ -49,4 +49,18 @@ test("write() keeps the order, and flush() waits for the text", async () => {
   await writer.flush();
   assertEquals(seen, ["a", "b"]);
   assertEquals([writer.isTerminal, writer.columns], [false, undefined]);
+});
+
+test("keysOf() reads characters and named keys, and leaves out what it does not know", () => {
+  assertEquals(keysOf("q/ü😀"), ["q", "/", "ü", "😀"]);
+  assertEquals(keysOf("\u001b[A\u001bOB\u001b[6~\r\u007f\u0003"), [
+    "up",
+    "down",
+    "pagedown",
+    "enter",
+    "backspace",
+    "ctrl-c",
+  ]);
+  assertEquals(keysOf("\u001b"), ["escape"]);
+  assertEquals(keysOf("\u001b[200~x\u001b[1;5C\u0001\u001b[<0;1;1M"), ["x"]);
 });

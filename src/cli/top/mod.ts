@@ -1,0 +1,2 @@
+/** The command `top`. */
+export { top } from "./top.ts";
