@@ -31,6 +31,7 @@ import {
 } from "../observe/mod.ts";
 import type { QueueItem, QueueObserver } from "../queue/mod.ts";
 import type { CacheReader } from "./caches.ts";
+import type { NotControlledError } from "./owner_errors.ts";
 import type { Change } from "./predicate.ts";
 import type { Cause, EventNote, EventSink } from "./request.ts";
 
@@ -257,6 +258,20 @@ export class RecordedAttempt {
       answer: error === undefined ? { kind: "answered" } : failureOf(error),
       durationMs,
       ...(this.#recorder.keepsStates && text !== undefined ? { state: jsonOrText(text) } : {}),
+    });
+  }
+
+  /** Records that a foreign object was left alone. The reconciler may handle the error, so the end does not always have it. */
+  leftAlone(resource: Resource, error: NotControlledError): void {
+    const object = refOf(resource, keyOf(error.object));
+    const what = `write of ${resourceName(resource)}`;
+    this.#recorder.record({
+      kind: "error",
+      ...this.#base,
+      what,
+      reason: "not-controlled",
+      error: errorText(error),
+      object,
     });
   }
 

@@ -178,6 +178,7 @@ export function createReconcileAttempt(options: ReconcileAttemptOptions): Reconc
       causes,
       retries,
       observeLive: (resource, object) => writeThrough?.observeLive(key, resource, object),
+      onNotControlled: (resource, error) => recorded?.leftAlone(resource, error),
       onRepair: options.onRepair(key),
     });
     try {

@@ -73,6 +73,8 @@ export interface ToolboxOptions {
   readonly retries: number;
   /** Called with objects that were found on the server and may be newer than the cache. @default not called */
   readonly observeLive?: (resource: Resource, object: KubeObject) => void;
+  /** Called with an object that is left alone, because another owner or none controls it. @default not called */
+  readonly onNotControlled?: (resource: Resource, error: NotControlledError) => void;
   /** Called after a write has repaired a field; not for writes that failed. */
   readonly onRepair: (repair: FieldRepair) => void;
 }
@@ -298,7 +300,7 @@ export class Toolbox {
    */
   async delete<R extends Resource>(resource: R, object: Infer<R>, owner: Owner): Promise<boolean> {
     const dependent = kubeObject(object);
-    if (!this.#isOwned(resource, dependent, owner)) throw new NotControlledError(resource, dependent, owner);
+    this.#assertOwned(resource, dependent, owner);
     const live = await this.client.find(owner.resource, keyOf(owner.object), { signal: this.signal });
     if (live === undefined || kubeObject(live).metadata.uid !== owner.object.metadata.uid) return false;
     if (owner.isStillDue?.(live) === false) return false;
@@ -404,8 +406,11 @@ export class Toolbox {
     }
   }
 
-  #isOwned(resource: Resource, dependent: KubeObject, owner: Owner): boolean {
-    return this.#ownership.of(resource).isOwned(dependent, owner);
+  #assertOwned(resource: Resource, dependent: KubeObject, owner: Owner): void {
+    if (this.#ownership.of(resource).isOwned(dependent, owner)) return;
+    const error = new NotControlledError(resource, dependent, owner);
+    this.#options.onNotControlled?.(resource, error);
+    throw error;
   }
 
   /** @throws OwnerChangedError when the live owner is not the cached one. An event about that change will follow. */
@@ -429,9 +434,7 @@ export class Toolbox {
     owner: Owner | undefined,
   ): Promise<Infer<R>> {
     const live = kubeObject(existing);
-    if (owner !== undefined && !this.#isOwned(resource, live, owner)) {
-      throw new NotControlledError(resource, live, owner);
-    }
+    if (owner !== undefined) this.#assertOwned(resource, live, owner);
     const field = this.#fieldToWrite(resource, live, desired);
     if (field === undefined) return existing;
     this.#logWrite("apply", resource, desired);

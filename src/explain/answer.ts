@@ -20,6 +20,8 @@ export interface Sources {
   readonly now: number;
   /** The most chains. */
   readonly limit: number;
+  /** Every reconcile by itself, also those that wrote nothing. @default false */
+  readonly isAll?: boolean;
   /** Entries that the recording has dropped. @default 0 */
   readonly dropped?: number;
   /** What the process knows about an object. @default nothing */
@@ -33,7 +35,7 @@ export type Answer =
 
 /** Answers a question. */
 export function answerWhy(question: Question, sources: Sources): Answer {
-  const { entries, controllers, now, limit, dropped, factsOf } = sources;
+  const { entries, controllers, now, limit, isAll, dropped, factsOf } = sources;
   const found = findSubject(question, entries, controllers);
   if (found.kind === "unknown") {
     // That no controller watches the kind is why nothing happens.
@@ -44,6 +46,6 @@ export function answerWhy(question: Question, sources: Sources): Answer {
   const { subject } = found;
   const answer = question.isNot
     ? whyNot(entries, subject, { controllers, now, facts: factsOf?.(subject) })
-    : explain(entries, subject, { controllers, limit, dropped, now });
+    : explain(entries, subject, { controllers, limit, isAll, dropped, now });
   return { kind: "answered", answer };
 }

@@ -2,7 +2,15 @@
  * causeTexts(): why a key was queued, in words. Each cause of a reconcile is followed back to where it came from: a change
  * by another client, a write of a reconcile, a list, a failure, a time that has come.
  */
-import type { ChangeEntry, Entry, ListEntry, ObjectRef, QueueEntry, ReconcileEndEntry } from "../observe/mod.ts";
+import type {
+  ChangeEntry,
+  Entry,
+  FieldChange,
+  ListEntry,
+  ObjectRef,
+  QueueEntry,
+  ReconcileEndEntry,
+} from "../observe/mod.ts";
 import type { History } from "./history.ts";
 import { byText, durationText, type FieldManager, fieldsText, objectText, shown } from "./words.ts";
 
@@ -18,11 +26,46 @@ export interface CauseText {
 /** The causes of an entry, oldest first. A cause that the recording has dropped is left out. */
 export function causeTexts(entry: Pick<Entry, "causes">, history: History): readonly CauseText[] {
   const texts = new Map<string, CauseText>();
-  for (const cause of history.causesOf(entry)) {
+  const causes = history.causesOf(entry);
+  const important = causes.filter((cause) => !isStatusOnly(cause, history));
+  for (const cause of important.length > 0 ? important : causes) {
     const text = causeText(cause, history);
     if (text !== undefined && !texts.has(text.text)) texts.set(text.text, text);
   }
   return [...texts.values()];
+}
+
+/** True if only the status of an object has changed: beside other causes that does not matter. */
+function isStatusOnly(cause: Entry, history: History): boolean {
+  const change = cause.kind === "enqueue" ? history.causesOf(cause)[0] : cause;
+  return change?.kind === "change" && hasOnlyStatus(change);
+}
+
+/** True if an update changed the status and nothing else. */
+export function hasOnlyStatus({ change, fields = [] }: ChangeEntry): boolean {
+  return change === "updated" && fields.length > 0 && fields.every(isOfStatus);
+}
+
+/**
+ * True for a cause that leads to many reconciles in which nothing is to do: a change of a status, an own write, a list that
+ * repeats what is known, a time that has come.
+ */
+export function isRoutine(cause: Entry, history: History): boolean {
+  const origin = cause.kind === "enqueue" ? history.causesOf(cause)[0] : cause;
+  switch (origin?.kind) {
+    case "change":
+      // With their status, controllers of Kubernetes also write annotations.
+      return origin.fields?.some(isOfStatus) === true || history.writeOf(origin) !== undefined;
+    case "list":
+      return !origin.isInitial;
+    default:
+      return true;
+  }
+}
+
+/** True for a field of the status. */
+export function isOfStatus({ path }: FieldChange): boolean {
+  return /^status\b/.test(path);
 }
 
 function causeText(entry: Entry, history: History): CauseText | undefined {
@@ -81,16 +124,24 @@ export function changeText(entry: ChangeEntry, history: History): string {
  * Who may have made a change that is not of this process. managedFields tell seconds only, so several may have written in the
  * same one; what changed tells them apart.
  */
-function writersOf({ by = [], fields = [], change }: ChangeEntry, history: History): readonly FieldManager[] {
-  const isStatus = fields.length > 0 && fields.every(({ path }) => /^status\b/.test(path));
+function writersOf(entry: ChangeEntry, history: History): readonly FieldManager[] {
+  const { by = [], change, fields = [] } = entry;
+  const isStatus = hasOnlyStatus(entry);
+  // Controllers of Kubernetes also write annotations together with a status.
+  const isMixed = !isStatus && fields.some(isOfStatus);
   const fits = by.filter(({ subresource }) =>
-    change === "added" ? subresource === undefined : (subresource === "status") === isStatus
+    change === "added" ? subresource === undefined : isMixed || (subresource === "status") === isStatus
   );
   const likely = fits.length > 0 ? fits : by;
   const others = likely.filter(({ manager }) => !history.isOwnManager(manager));
   const chosen = others.length > 0 ? others : likely;
   // That a status was written through its subresource goes without saying.
   return isStatus ? chosen.map(({ subresource: _, ...rest }) => rest) : chosen;
+}
+
+/** Who made a change of another client: `kubectl (kubectl-edit)`. Undefined if the server did not say it. */
+export function writersText(entry: ChangeEntry, history: History): string | undefined {
+  return byText(writersOf(entry, history)).replace(/^ by /, "") || undefined;
 }
 
 /** ` by controller foo, for Foo default/a`: the reconcile of this process that made the change. */
@@ -101,11 +152,9 @@ function ownWriter(entry: ChangeEntry, history: History): string | undefined {
   return ` by controller ${shown(write.controller)}${whose}`;
 }
 
-function listText({ cache, isInitial, objects }: ListEntry, object: ObjectRef | undefined): string {
+function listText({ cache, isInitial }: ListEntry, object: ObjectRef | undefined): string {
   const name = object?.key === undefined ? "it" : objectText(object);
-  return isInitial
-    ? `${name} was there at the start, in the first list of ${shown(cache)} (${objects} objects)`
-    : `${name} was in a new list of ${shown(cache)} (${objects} objects)`;
+  return isInitial ? `${name} existed when the process started` : `${name} was in a new list of ${shown(cache)}`;
 }
 
 function queueText(entry: QueueEntry, history: History): string {

@@ -10,40 +10,13 @@
  *
  * Guarantees: pure; linear time; the result is bounded by `limit`, the texts are safe to show (`words.ts`).
  */
-import type {
-  ChangeEntry,
-  EnqueueEntry,
-  Entry,
-  EntryId,
-  ErrorEntry,
-  ReconcileEndEntry,
-  ReconcileStartEntry,
-  ReviewEntry,
-} from "../observe/mod.ts";
-import { causeTexts, changeText } from "./causes.ts";
-import { History, isSubject, type KnownController, type Subject } from "./history.ts";
-import { endOfProcess, restartText, violationTexts } from "./notes.ts";
-import { type ActTexts, actTexts } from "./writes.ts";
+import type { ChangeEntry, EnqueueEntry, Entry, ErrorEntry, ReconcileStartEntry, ReviewEntry } from "../observe/mod.ts";
+import { cacheProblems } from "./cache_problems.ts";
+import { causeTexts, changeText, hasOnlyStatus } from "./causes.ts";
+import { controllersOf, History, isSubject, type KnownController, type Subject } from "./history.ts";
+import { violationTexts } from "./notes.ts";
+import { type Chain, type Draft, mergeRepeats, reconcileDraft } from "./reconcile_chain.ts";
 import { durationText, joined, objectText, shown, timeText } from "./words.ts";
-
-/** One step of a chain. */
-export interface Step {
-  readonly kind: "cause" | "queued" | "outcome";
-  readonly text: string;
-  /** Milliseconds since the epoch. */
-  readonly at: number;
-  /** The entries that it was read from. */
-  readonly entries: readonly EntryId[];
-}
-
-/** Causes and what they led to, oldest step first. */
-export interface Chain {
-  /** When it began, milliseconds since the epoch. */
-  readonly at: number;
-  /** `unchanged`: reconciles that wrote nothing. `ignored`: no controller reacted. `reviewed`: a webhook answered. */
-  readonly outcome: "done" | "unchanged" | "failed" | "running" | "ignored" | "reviewed";
-  readonly steps: readonly Step[];
-}
 
 /** The answer of {@link explain}. */
 export interface Explanation {
@@ -61,190 +34,95 @@ export interface ExplainOptions {
   readonly limit?: number;
   /** Entries that the recording has dropped. @default 0 */
   readonly dropped?: number;
+  /** Every reconcile by itself, also those that wrote nothing. @default false */
+  readonly isAll?: boolean;
   /** The time of the question, which decides whether a time needs a date. @default that of the newest entry */
   readonly now?: number;
 }
 
-/** Most causes that one chain names. */
-const maxCauses = 3;
-
 /** Explains what happened to an object. @param entries Oldest first. */
 export function explain(entries: readonly Entry[], subject: Subject, options: ExplainOptions): Explanation {
-  const { controllers, limit = 10, dropped = 0, now = entries.at(-1)?.at ?? 0 } = options;
+  const { controllers, limit = 10, dropped = 0, isAll = false, now = entries.at(-1)?.at ?? 0 } = options;
   const history = new History(entries, controllers);
-  const chains: Chain[] = [];
-  let more = 0;
-  for (const chain of merged(entries.toReversed().flatMap((entry) => chainOf(entry, subject, history, now) ?? []))) {
-    if (chains.length < limit) chains.push(chain);
-    else more++;
-  }
-  const [first] = entries;
+  const drafts = entries.toReversed().flatMap((entry) => draftOf(entry, subject, history, now) ?? []);
+  const hidden = isAll ? [] : drafts.filter(({ isRoutine }) => isRoutine);
+  const chains = isAll
+    ? drafts.flatMap((draft) => mergeRepeats([draft], now))
+    : mergeRepeats(drafts.filter(({ isRoutine }) => isRoutine !== true), now);
   const notes = [
     ...violationTexts(entries),
-    ...(more > 0 ? [`${more} older ${more === 1 ? "chain is" : "chains are"} not shown`] : []),
-    ...(first === undefined ? ["the recording is empty"] : [
-      `the recording begins at ${timeText(first.at, now)}${
-        dropped > 0 ? `, ${dropped} older entries are dropped` : ""
-      }`,
-    ]),
+    ...blindness(subject, history, now),
+    ...routineNotes(hidden, now),
+    ...olderNotes(chains.length - limit),
+    beginning(entries[0], { dropped, now }),
   ];
-  return { object: subject, chains, notes };
+  return { object: subject, chains: chains.slice(0, limit), notes };
 }
 
-/** Reconciles in a row that wrote nothing become one chain, because what did something matters. */
-function merged(chains: readonly Chain[]): readonly Chain[] {
-  const result: Chain[] = [];
-  let run: Chain[] = [];
-  const endRun = () => {
-    const [newest] = run;
-    const oldest = run.at(-1);
-    if (newest === undefined || oldest === undefined) return;
-    result.push(run.length === 1 ? newest : unchangedChain(newest, oldest, run));
-    run = [];
-  };
-  for (const chain of chains) {
-    if (chain.outcome === "unchanged") {
-      run.push(chain);
-      continue;
-    }
-    endRun();
-    result.push(chain);
+/** What the process does not see any more, because what it has seen may not be the newest state. */
+function blindness({ resource }: Subject, history: History, now: number): readonly string[] {
+  const needed = new Set([
+    resource,
+    ...controllersOf(history, resource).flatMap(({ primary, watched }) =>
+      [primary, ...watched].map((one) => one.resource)
+    ),
+  ]);
+  return cacheProblems(history, needed, now).map(({ text }) => text);
+}
+
+/** Such reconciles are left out, because what did something matters. */
+function routineNotes(hidden: readonly Draft[], now: number): readonly string[] {
+  const [last] = hidden;
+  if (last === undefined) return [];
+  const count = `${hidden.length} ${hidden.length === 1 ? "reconcile" : "reconciles"}`;
+  return [
+    `${count} found everything as desired and wrote nothing, the last at ${timeText(last.chain.at, now)}: see --all`,
+  ];
+}
+
+function olderNotes(more: number): readonly string[] {
+  return more > 0 ? [`${more} older ${more === 1 ? "chain is" : "chains are"} not shown: see --limit`] : [];
+}
+
+function beginning(
+  first: Entry | undefined,
+  { dropped, now }: { readonly dropped: number; readonly now: number },
+): string {
+  if (first === undefined) return "the recording is empty";
+  return `the recording begins at ${timeText(first.at, now)}${
+    dropped > 0 ? `, ${dropped} older entries are dropped` : ""
+  }`;
+}
+
+function draftOf(entry: Entry, subject: Subject, history: History, now: number): Draft | undefined {
+  if (entry.kind === "reconcile-start") {
+    return concerns(entry, subject, history) ? reconcileDraft(entry, history, now) : undefined;
   }
-  endRun();
-  return result;
+  const chain = otherChain(entry, subject, history);
+  return chain && { chain };
 }
 
-function unchangedChain(newest: Chain, oldest: Chain, run: readonly Chain[]): Chain {
-  const [cause, queued] = newest.steps;
-  const entries = run.flatMap(({ steps }) => steps.flatMap((step) => step.entries));
-  const last = newest.steps.at(-1) ?? oldest.steps[0];
-  return {
-    at: newest.at,
-    outcome: "unchanged",
-    steps: [
-      ...(cause === undefined ? [] : [cause]),
-      ...(queued === undefined ? [] : [queued]),
-      {
-        kind: "outcome",
-        text: `the last of ${run.length} reconciles in a row that found everything as desired and wrote nothing`,
-        at: last?.at ?? newest.at,
-        entries,
-      },
-    ],
-  };
-}
-
-function chainOf(entry: Entry, subject: Subject, history: History, now: number): Chain | undefined {
+function otherChain(entry: Entry, subject: Subject, history: History): Chain | undefined {
   switch (entry.kind) {
-    case "reconcile-start":
-      return concerns(entry, subject, history) ? reconcileChain(entry, history, now) : undefined;
     case "change":
       return isSubject(entry.object, subject) ? ignoredChain(entry, history) : undefined;
     case "review":
       return isSubject(entry.object, subject) ? reviewChain(entry) : undefined;
     case "error":
-      return isSubject(entry.object, subject) ? errorChain(entry) : undefined;
+      // That a reconcile left an object alone is told with the reconcile.
+      return isSubject(entry.object, subject) && entry.reason === undefined ? errorChain(entry) : undefined;
     default:
       return undefined;
   }
 }
 
-/** True for a reconcile of the object, one that wrote it, and one that it caused. */
+/** True for a reconcile of the object, one that wrote it or left it alone, and one that it caused. */
 function concerns(start: ReconcileStartEntry, subject: Subject, history: History): boolean {
   if (isSubject(history.primaryOf(start.controller, start.key), subject)) return true;
   if (causeTexts(start, history).some(({ object }) => isSubject(object, subject))) return true;
-  return history.effectsOf(start).some((effect) => effect.kind === "write" && isSubject(effect.object, subject));
-}
-
-function reconcileChain(start: ReconcileStartEntry, history: History, now: number): Chain {
-  const causes = causeTexts(start, history);
-  const [first] = causes;
-  const end = history.effectsOf(start).find((effect) => effect.kind === "reconcile-end");
-  const acts = actTexts(start, history, end?.error);
-  const primary = objectText(history.primaryOf(start.controller, start.key));
-  const dropped = Math.max(0, causes.length - maxCauses) + (start.causesDropped ?? 0);
-  const text = first === undefined ? "the cause is older than the recording" : joined([
-    ...causes.slice(0, maxCauses).map((cause) => cause.text),
-    ...(dropped > 0 ? [`${dropped} more ${dropped === 1 ? "cause" : "causes"}`] : []),
-  ]);
-  const at = first?.at ?? start.at;
-  const retry = start.retries > 0
-    ? `, after ${start.retries} ${start.retries === 1 ? "failure" : "failures"} in a row`
-    : "";
-  return {
-    at,
-    outcome: end === undefined ? "running" : isFailure(end) ? "failed" : acts.texts.length === 0 ? "unchanged" : "done",
-    steps: [
-      { kind: "cause", text, at, entries: causes.flatMap(({ entries }) => entries) },
-      {
-        kind: "queued",
-        text: `${primary} queued, waited ${durationText(start.waitedMs)}${retry}${restartText(start, history)}`,
-        at: start.at,
-        entries: [start.id],
-      },
-      outcomeStep(start, end, acts, { history, now }),
-    ],
-  };
-}
-
-function isFailure({ outcome }: ReconcileEndEntry): boolean {
-  return outcome !== "done" && outcome !== "requeue";
-}
-
-function outcomeStep(
-  start: ReconcileStartEntry,
-  end: ReconcileEndEntry | undefined,
-  acts: ActTexts,
-  { history, now }: { readonly history: History; readonly now: number },
-): Step {
-  const step = (text: string): Step => ({
-    kind: "outcome",
-    text,
-    at: end?.at ?? start.at,
-    entries: [...acts.entries, ...(end === undefined ? [] : [end.id])],
-  });
-  const done = acts.texts.join(", ");
-  if (end === undefined) {
-    const killed = endOfProcess(start, history);
-    const so = done === "" ? "" : `; ${killed === undefined ? "so far" : "before that"}: ${done}`;
-    return step(`${killed === undefined ? "its reconcile has not ended yet" : `it did not end: ${killed}`}${so}`);
-  }
-  const took = durationText(end.durationMs);
-  const failure = `failed after ${took}: ${shown(end.error ?? "unknown error")}${
-    done === "" ? "" : `; before that: ${done}`
-  }`;
-  switch (end.outcome) {
-    case "done":
-      return step(`reconciled in ${took}: ${done || "everything was as desired, nothing was written"}`);
-    case "requeue":
-      return step(
-        `reconciled in ${took}: ${done || "nothing was written"}; again in ${durationText(end.afterMs ?? 0)}`,
-      );
-    case "failed":
-      return step(`${failure}${retryText(end, history, now)}`);
-    case "terminal":
-      return step(`${failure}; it is not retried until something changes, because a retry could not help`);
-    case "given-up":
-      return step(`${failure}; it is given up: not retried until something changes`);
-    case "aborted":
-      return step(
-        `aborted after ${took}, because the process stopped or lost its Lease${
-          done === "" ? "" : `; before that: ${done}`
-        }`,
-      );
-    default:
-      return end.outcome satisfies never;
-  }
-}
-
-/** When a failed reconcile is tried again. */
-function retryText(end: ReconcileEndEntry, history: History, now: number): string {
-  const backoff = history.effectsOf(end).find((effect) => effect.kind === "queue");
-  if (backoff === undefined) return "; it is retried";
-  const { decision, delayMs, retries, reason, at } = backoff;
-  if (decision === "parked") return `; it is parked: ${shown(reason ?? "no reason given")}`;
-  const count = retries === undefined ? "" : ` (failure ${retries} in a row)`;
-  return `; retried at ${timeText(at + (delayMs ?? 0), now)}${count}`;
+  return history.effectsOf(start).some((effect) =>
+    (effect.kind === "write" || effect.kind === "error") && isSubject(effect.object, subject)
+  );
 }
 
 /** A change that led to no reconcile. Undefined for an echo, an own write, and a change that a chain begins with. */
@@ -252,7 +130,9 @@ function ignoredChain(change: ChangeEntry, history: History): Chain | undefined 
   const isShownElsewhere = change.isEcho === true || change.isInitial === true || change.via === "response";
   if (isShownElsewhere) return undefined;
   const decisions = history.effectsOf(change).filter((effect) => effect.kind === "enqueue");
-  if (decisions.some(({ decision }) => decision === "queued" || decision === "own-write")) return undefined;
+  if (decisions.some(({ decision }) => decision === "own-write")) return undefined;
+  const queued = decisions.filter(({ decision }) => decision === "queued");
+  if (queued.length > 0) return hasOnlyStatus(change) ? undefined : waitingChain(change, queued, history);
   const { at, id } = change;
   const text = decisions.length === 0
     ? "no controller was told: it had not started, or another process leads"
@@ -263,6 +143,22 @@ function ignoredChain(change: ChangeEntry, history: History): Chain | undefined 
     steps: [
       { kind: "cause", text: changeText(change, history), at, entries: [id] },
       { kind: "outcome", text, at, entries: decisions.map((decision) => decision.id) },
+    ],
+  };
+}
+
+/** A change that has queued keys none of which a worker has taken yet. */
+function waitingChain(change: ChangeEntry, queued: readonly EnqueueEntry[], history: History): Chain | undefined {
+  if (history.writeOf(change) !== undefined || queued.some((entry) => history.wasTakenAfter(entry))) return undefined;
+  const keys = joined(queued.map(({ controller, key }) => objectText(history.primaryOf(controller, key))));
+  const { at, id } = change;
+  const text = `${keys} queued, and not reconciled since: why --not says what it waits for`;
+  return {
+    at,
+    outcome: "running",
+    steps: [
+      { kind: "cause", text: changeText(change, history), at, entries: [id] },
+      { kind: "queued", text, at, entries: queued.map((entry) => entry.id) },
     ],
   };
 }

@@ -38,6 +38,7 @@ test("explain() tells a hand edit: who changed which field, how long the key wai
     "09:12:01  Deployment default/web: spec.replicas 2 → 5 by kubectl (kubectl-edit)",
     "          → Foo default/foo-1 queued, waited 3 ms",
     "          → reconciled in 12 ms: applied Deployment default/web (spec.replicas 5 → 2), patched status",
+    "          What to do: to change spec.replicas for good, change Foo default/foo-1: controller foo sets it from there",
     "(the recording begins at 09:12:01)",
   ];
   assertEquals(linesOf(handEdit()), expected);
@@ -48,9 +49,11 @@ test("explain() tells a hand edit: who changed which field, how long the key wai
 });
 
 test("explain() shows the newest chain first, and says how many it leaves out", () => {
-  const lines = linesOf(handEdit(handEdit()), foo, 1);
+  const story = handEdit();
+  story.ends(story.reconciles(story.scaled()), { outcome: "failed", error: "no quota" });
+  const lines = linesOf(story, foo, 1);
   assertEquals(lines[0]?.slice(0, 8), "09:12:03");
-  assertEquals(lines.at(-2), "(1 older chain is not shown)");
+  assertEquals(lines.at(-2), "(1 older chain is not shown: see --limit)");
 });
 
 test("explain() tells a failure, the Event, and when the key is retried", () => {
@@ -65,9 +68,9 @@ test("explain() tells a failure, the Event, and when the key is retried", () => 
   const end = story.ends(begin, { outcome: "failed", error });
   story.add({ kind: "queue", ...own, causes: [end], decision: "backoff", delayMs: 20_000, retries: 3 }, 0);
   assertEquals(linesOf(story).slice(1, 3), [
-    "          → Foo default/foo-1 queued, waited 3 ms, after 2 failures in a row",
-    `          → failed after 12 ms: ${error}; before that: recorded the warning ErrResourceExists "${note}"; ` +
-    "retried at 09:12:21 (failure 3 in a row)",
+    "          → Foo default/foo-1 queued, waited 3 ms",
+    `          → failed 3 times in a row, the last time at 09:12:01: ${error}; ` +
+    `before that: recorded the warning ErrResourceExists "${note}"; retried at 09:12:21`,
   ]);
 });
 
@@ -222,12 +225,136 @@ test("explain() tells writers of the same second apart by what changed", () => {
   ]);
 });
 
-test("explain() makes one chain of reconciles in a row that wrote nothing", () => {
+test("explain() leaves out reconciles in which nothing was to do, and says how many: isAll shows them", () => {
   const story = new Story();
-  for (let n = 0; n < 3; n++) story.ends(story.reconciles(story.scaled()));
-  assertEquals(linesOf(handEdit(story)).slice(3, 6), [
-    "09:12:03  Deployment default/web: spec.replicas 2 → 5 by kubectl (kubectl-edit)",
+  const fields = [{ path: "status.replicas", from: 1, to: 2 }];
+  for (let n = 0; n < 3; n++) {
+    const status = story.add({ kind: "change", via: "watch", change: "updated", object: web, fields });
+    story.ends(story.reconciles(status));
+  }
+  handEdit(story);
+  assertEquals(
+    linesOf(story).slice(-2)[0],
+    "(3 reconciles found everything as desired and wrote nothing, the last at 09:12:03: see --all)",
+  );
+  const all = explain(story.entries, foo, { controllers, isAll: true });
+  assertEquals(all.chains.map(({ outcome }) => outcome), ["done", "unchanged", "unchanged", "unchanged"]);
+});
+
+test("explain() shows that a change by another client led to no write", () => {
+  const story = new Story();
+  story.ends(story.reconciles(story.scaled()));
+  assertEquals(linesOf(story).slice(0, 3), [
+    "09:12:01  Deployment default/web: spec.replicas 2 → 5 by kubectl (kubectl-edit)",
     "          → Foo default/foo-1 queued, waited 3 ms",
-    "          → the last of 3 reconciles in a row that found everything as desired and wrote nothing",
+    "          → reconciled in 12 ms: everything was as desired, nothing was written",
+  ]);
+});
+
+/** A reconcile that fails, `count` times in a row. */
+function failing(story: Story, count: number, error = "no quota"): void {
+  let cause = story.add({
+    kind: "enqueue",
+    ...own,
+    causes: [story.scaled()],
+    object: web,
+    role: "owns",
+    decision: "queued",
+  });
+  for (let retries = 0; retries < count; retries++) {
+    const begin = { kind: "reconcile-start", ...own, causes: [cause], waitedMs: 3, priority: 0, retries } as const;
+    const end = story.ends(story.add(begin), { outcome: "failed", error });
+    cause = story.add(
+      { kind: "queue", ...own, causes: [end], decision: "backoff", delayMs: 5, retries: retries + 1 },
+      0,
+    );
+  }
+}
+
+test("explain() makes one chain of a failure and its retries, and another one when a change came between", () => {
+  const story = new Story();
+  failing(story, 4);
+  failing(story, 2);
+  failing(story, 1, "another error");
+  const { chains } = explain(story.entries, foo, { controllers });
+  assertEquals(chains.map(({ steps }) => steps.at(2)?.text.slice(0, 60)), [
+    "failed after 12 ms: another error; retried at 09:12:13",
+    "failed 2 times in a row, the last time at 09:12:10: no quota",
+    "failed 4 times in a row, the last time at 09:12:06: no quota",
+  ]);
+  assert(chains.every(({ steps }) => steps[0]?.text.startsWith("Deployment default/web: spec.replicas 2 → 5 by")));
+});
+
+test("explain() tells two clients that write the same field, once", () => {
+  const lines = linesOf(handEdit(handEdit(handEdit())));
+  assertEquals(lines.slice(3), [
+    "          → the same happened 3 times since 09:12:01",
+    "          What to do: let only one of them write spec.replicas of Deployment default/web: " +
+    "stop kubectl (kubectl-edit), or change what Foo default/foo-1 asks for",
+    "(the recording begins at 09:12:01)",
+  ]);
+});
+
+test("explain() shows a change whose key no worker has taken yet, and no change of the status alone", () => {
+  const story = new Story();
+  const queue = (path: string) => {
+    const fields = [{ path, from: 1, to: 2 }];
+    const change = story.add({ kind: "change", via: "watch", change: "updated", object: web, fields });
+    return story.add({ kind: "enqueue", ...own, causes: [change], object: web, role: "owns", decision: "queued" }, 0);
+  };
+  queue("spec.replicas");
+  const last = queue("status.replicas");
+  assertEquals(linesOf(story, web), [
+    "09:12:01  Deployment default/web: spec.replicas 1 → 2",
+    "          → Foo default/foo-1 queued, and not reconciled since: why --not says what it waits for",
+    "(the recording begins at 09:12:01)",
+  ]);
+  story.add({ kind: "reconcile-start", ...own, causes: [last], waitedMs: 3, priority: 0, retries: 0 });
+  assertEquals(explain(story.entries, web, { controllers }).chains.length, 1, "both went into this reconcile");
+});
+
+test("explain() tells that a foreign object was left alone, also when the reconciler handles that", () => {
+  const story = new Story();
+  const begin = story.reconciles(story.scaled());
+  const what = { what: "write of deployments.apps", reason: "not-controlled", object: web } as const;
+  const error = 'Cannot apply Deployment "default/web": it has no controller, expected Foo "default/foo-1"';
+  story.add({ kind: "error", ...own, causes: [begin], ...what, error });
+  story.ends(begin);
+  assertEquals(linesOf(story).slice(2, 4), [
+    '          → reconciled in 12 ms: left Deployment default/web alone, because it has no controller, expected Foo "default/foo-1"',
+    "          What to do: delete or rename Deployment default/web, or let Foo default/foo-1 ask for another name; " +
+    "the controller never changes an object that it does not own",
+  ]);
+});
+
+/** The advice about a write that failed with `answer`. */
+function adviceAfter(answer: { readonly code?: number; readonly message: string }): string | undefined {
+  const story = new Story();
+  const begin = story.reconciles(story.scaled());
+  const failed = { kind: "failed", ...answer } as const;
+  story.add({ kind: "write", ...own, causes: [begin], verb: "apply", object: web, answer: failed, durationMs: 2 });
+  story.ends(begin, { outcome: "failed", error: answer.message });
+  const [chain] = explain(story.entries, foo, { controllers }).chains;
+  return chain?.steps.find(({ kind }) => kind === "advice")?.text;
+}
+
+test("explain() says what to do about each kind of answer, and nothing where that is not certain", () => {
+  const advice = [
+    { code: 403, message: 'User "ops" cannot patch resource "deployments"' },
+    { code: 403, message: 'admission webhook "p.example" denied the request: no' },
+    { code: 401, message: "Unauthorized" },
+    { code: 409, message: "the object has been modified" },
+    { code: 422, message: "spec.replicas: Invalid value" },
+    { code: 500, message: "internal error" },
+    { message: "the connection was refused" },
+  ].map(adviceAfter);
+  assertEquals(advice, [
+    "give ops that permission: the command manifests prints what the controllers need, for kubectl apply",
+    "change Foo default/foo-1, or the policy of the cluster that the message names",
+    "give the process valid credentials",
+    "nothing, unless it goes on: another client wrote at the same time, and the attempt is repeated with what it wrote",
+    "change Foo default/foo-1: the server does not accept what follows from it",
+    undefined,
+    "restore the connection to the API server; the process tries again by itself, and loses nothing",
   ]);
 });

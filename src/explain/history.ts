@@ -41,6 +41,8 @@ export class History {
   readonly #byId: ReadonlyMap<EntryId, Entry>;
   readonly #effects = new Map<EntryId, Entry[]>();
   readonly #ownManagers = new Set<string>();
+  /** The newest start of each key. */
+  readonly #lastStarts = new Map<string, EntryId>();
   /** Changes and writes by the version that they led to. */
   readonly #changes = new Map<string, ChangeEntry>();
   readonly #writes = new Map<string, WriteEntry>();
@@ -64,6 +66,7 @@ export class History {
     if (entry.kind === "change" && entry.isEcho !== true) {
       this.#changes.set(versionOf(entry.object, entry.resourceVersion), entry);
     }
+    if (entry.kind === "reconcile-start") this.#lastStarts.set(`${entry.controller} ${entry.key}`, entry.id);
     if (entry.kind !== "write") return;
     const { answer, object, fieldManager } = entry;
     if (fieldManager !== undefined) this.#ownManagers.add(fieldManager);
@@ -108,10 +111,20 @@ export class History {
     return answer.kind === "stored" ? this.#changes.get(versionOf(object, answer.resourceVersion)) : undefined;
   }
 
+  /** True if a worker has taken the key of an entry after it. */
+  wasTakenAfter({ id, controller, key }: Pick<Entry, "id" | "controller" | "key">): boolean {
+    return (this.#lastStarts.get(`${controller} ${key}`) ?? -1) > id;
+  }
+
   /** True for the field manager of a controller of this process. */
   isOwnManager(manager: string | undefined): boolean {
     return manager !== undefined && this.#ownManagers.has(manager);
   }
+}
+
+/** The controllers that reconcile or watch a kind. */
+export function controllersOf({ controllers }: History, resource: string): readonly KnownController[] {
+  return controllers.filter(({ primary, watched }) => [primary, ...watched].some((one) => one.resource === resource));
 }
 
 /** True for the object itself, also under another version of its kind. */

@@ -8,7 +8,9 @@ export function explanationLines({ object, chains, notes }: Explanation, now: nu
   const lines = chains.flatMap(({ at, steps }) => {
     const time = timeText(at, now);
     const indent = " ".repeat(time.length + 2);
-    return steps.map(({ text }, index) => index === 0 ? `${time}  ${text}` : `${indent}→ ${text}`);
+    return steps.map(({ kind, text }, index) =>
+      index === 0 ? `${time}  ${text}` : kind === "advice" ? `${indent}${adviceLine(text)}` : `${indent}→ ${text}`
+    );
   });
   const none = chains.length === 0
     ? [`nothing about ${objectText(object)} is recorded; why --not says what it waits for`]
@@ -18,5 +20,12 @@ export function explanationLines({ object, chains, notes }: Explanation, now: nu
 
 /** The lines of the reasons, the most important one first. */
 export function whyNotLines({ reasons }: WhyNot): readonly string[] {
-  return reasons.map(({ text }) => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`);
+  return reasons.flatMap(({ text, advice }) => [
+    `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`,
+    ...(advice === undefined ? [] : [`  ${adviceLine(advice)}`]),
+  ]);
+}
+
+function adviceLine(advice: string): string {
+  return `What to do: ${advice}`;
 }

@@ -4,10 +4,12 @@
  *
  * Guarantees: pure; there is always at least one reason; the texts are safe to show (`words.ts`).
  */
-import type { CacheEntry, Entry, EntryId, LeaseEntry, QueueEntry, ReconcileEndEntry } from "../observe/mod.ts";
+import type { Entry, EntryId, LeaseEntry, QueueEntry, ReconcileEndEntry, ReconcileStartEntry } from "../observe/mod.ts";
+import { failureAdvice, undoneChange } from "./advice.ts";
+import { cacheProblems } from "./cache_problems.ts";
 import { changeText } from "./causes.ts";
 import { ignoredText } from "./chains.ts";
-import { History, isSubject, type KnownController, type Subject } from "./history.ts";
+import { controllersOf, History, isSubject, type KnownController, type Subject } from "./history.ts";
 import { durationText, joined, objectText, shown, timeText } from "./words.ts";
 
 /** What a process knows beside its recording. Everything is optional: a file has none of it. */
@@ -47,9 +49,11 @@ export interface Reason {
     | "queued"
     | "running"
     | "ignored"
-    | "own-write"
+    | "warned"
     | "nothing-changed";
   readonly text: string;
+  /** What a user can do. */
+  readonly advice?: string;
   /** When it began, milliseconds since the epoch, if that is known. */
   readonly at?: number;
   readonly entries: readonly EntryId[];
@@ -76,23 +80,15 @@ interface Question {
 export function whyNot(entries: readonly Entry[], subject: Subject, options: WhyNotOptions): WhyNot {
   const { controllers, facts = {}, now = entries.at(-1)?.at ?? 0 } = options;
   const history = new History(entries, controllers);
-  const concerned = controllers.filter(({ primary, watched }) =>
-    [primary, ...watched].some(({ resource }) => resource === subject.resource)
-  );
+  const concerned = controllersOf(history, subject.resource);
   if (concerned.length === 0) return { object: subject, reasons: [notWatched(subject, controllers)] };
   const question = { subject, history, concerned, facts, now };
-  const blockers = [standby(question), namespace(question), ...cacheProblems(question), notCached(question)];
+  const blockers = [standby(question), namespace(question), ...unseen(question), notCached(question)];
   const waiting = [...blockers, ...keysOf(question).map((one) => keyReason(one, question))]
     .filter((reason) => reason !== undefined);
   const change = lastChange(question);
-  // After an own write there is nothing to do: that says more than that the write was ignored.
-  const isAtRest = waiting.length === 0 && (change === undefined || change.kind === "own-write");
-  const reasons = [
-    ...waiting,
-    ...(isAtRest ? [nothingChanged(question)] : []),
-    ...(change === undefined ? [] : [change]),
-  ];
-  return { object: subject, reasons };
+  const reasons = [...waiting, ...(change === undefined ? [] : [change])];
+  return { object: subject, reasons: reasons.length === 0 ? [nothingChanged(question)] : reasons };
 }
 
 function notWatched({ kind, resource }: Subject, controllers: readonly KnownController[]): Reason {
@@ -128,7 +124,8 @@ function namespace({ subject, facts: { namespaces = [] } }: Question): Reason | 
   const name = subject.key.slice(0, slash);
   if (namespaces.includes(name)) return undefined;
   const text = `this process does not watch the namespace ${shown(name)}, only ${joined(namespaces.map(shown))}`;
-  return { kind: "other-namespace", text, entries: [] };
+  const advice = "run the program with --namespace for it, too, or without --namespace for all of them";
+  return { kind: "other-namespace", text, advice, entries: [] };
 }
 
 function notCached({ subject, concerned, facts }: Question): Reason | undefined {
@@ -142,33 +139,15 @@ function notCached({ subject, concerned, facts }: Question): Reason | undefined 
   const because = selectors.length === 0
     ? "it does not exist, or the server has not shown it yet"
     : `it does not exist, or the selector does not select it (${selectors.join("; ")})`;
-  return { kind: "not-cached", text: `no cache has ${objectText(subject)}: ${because}`, entries: [] };
+  const advice = "compare the name, the namespace and the labels with those that kubectl get shows";
+  return { kind: "not-cached", text: `${objectText(subject)} is not known: ${because}`, advice, entries: [] };
 }
 
-/** The caches of the kinds that the concerned controllers need and that do not follow the server. */
-function cacheProblems({ history, concerned, facts, now }: Question): readonly Reason[] {
+/** The kinds that the concerned controllers need and whose changes the process does not see. */
+function unseen({ history, concerned, facts, now }: Question): readonly Reason[] {
   const needed = new Set(concerned.flatMap(({ primary, watched }) => [primary, ...watched].map((one) => one.resource)));
-  const since = new Map<string, CacheEntry>();
-  const latest = new Map<string, CacheEntry>();
-  for (const entry of history.entries) {
-    if (entry.kind !== "cache" || !needed.has(entry.object.resource)) continue;
-    latest.set(entry.cache, entry);
-    if (entry.state === "following") since.delete(entry.cache);
-    else if (!since.has(entry.cache)) since.set(entry.cache, entry);
-  }
-  const recorded = [...since.entries()].map(([cache, first]): Reason => {
-    const { reason, error, until, id } = latest.get(cache) ?? first;
-    const why = [reason, error].flatMap((text) => text === undefined ? [] : shown(text)).join(": ");
-    const next = until === undefined ? "" : `; the next attempt is at ${timeText(until, now)}`;
-    const text = `the cache of ${shown(cache)} does not follow the server since ${timeText(first.at, now)}`;
-    return {
-      kind: "cache-waiting",
-      text: `${text}${why === "" ? "" : ` (${why})`}${next}`,
-      at: first.at,
-      entries: [first.id, id],
-    };
-  });
-  if (recorded.length > 0) return recorded;
+  const recorded = cacheProblems(history, needed, now);
+  if (recorded.length > 0) return recorded.map((problem) => ({ kind: "cache-waiting", ...problem }));
   return (facts.cacheProblems ?? []).map((text) => ({ kind: "cache-waiting", text: shown(text), entries: [] }));
 }
 
@@ -193,7 +172,8 @@ function keysOf({ subject, history, concerned }: Question): readonly ControllerK
 /** What a key waits for. Undefined if it waits for a change. */
 function keyReason({ controller, key }: ControllerKey, question: Question): Reason | undefined {
   const { history, facts, now } = question;
-  const name = `${objectText(history.primaryOf(controller, key))} (controller ${shown(controller)})`;
+  const object = objectText(history.primaryOf(controller, key));
+  const name = `${object} (controller ${shown(controller)})`;
   const own = history.entries.filter((entry) => entry.controller === controller && entry.key === key);
   const last = own.findLast((entry) =>
     entry.kind === "reconcile-start" || entry.kind === "reconcile-end" || entry.kind === "queue" ||
@@ -205,11 +185,15 @@ function keyReason({ controller, key }: ControllerKey, question: Question): Reas
   );
   const parkedNow = facts.parked?.find((one) => one.controller === controller && one.key === key);
   if (parking?.decision === "parked" || parkedNow !== undefined) {
-    return parkedReason(name, parking, { reason: parkedNow?.reason, end, now });
+    const other = end && otherWriter(end, history);
+    return parkedReason(name, parking, { object, reason: parkedNow?.reason, end, other, now });
   }
+  const start = end && startOf(end, history);
+  const advice = start && failureAdvice(start, end, history);
   const reason = (kind: Reason["kind"], text: string): Reason => ({
     kind,
     text: `${name} ${text}`,
+    ...(advice === undefined || kind === "running" || kind === "queued" ? {} : { advice }),
     ...(last && { at: last.at }),
     entries: last === undefined ? [] : [last.id],
   });
@@ -230,18 +214,23 @@ function keyReason({ controller, key }: ControllerKey, question: Question): Reas
 function parkedReason(
   name: string,
   parking: QueueEntry | undefined,
-  { reason, end, now }: {
+  { object, reason, end, other, now }: {
+    readonly object: string;
+    readonly other: string | undefined;
     readonly reason: string | undefined;
     readonly end: ReconcileEndEntry | undefined;
     readonly now: number;
   },
 ): Reason {
   const until = parking?.until === undefined ? "" : ` until ${timeText(parking.until, now)}`;
-  const why = shown(parking?.reason ?? reason ?? "no reason given");
+  const given = shown(parking?.reason ?? reason ?? "no reason given");
+  // The recording knows who wrote; the fields of the cached object do not have that.
+  const why = other === undefined ? given : given.replace(/ \(field managers: [^)]*\)$/, ` by ${other}`);
   const error = end?.error === undefined ? "" : `; its last error: ${shown(end.error)}`;
   return {
     kind: "parked",
-    text: `${name} is parked${until}: ${why}${error}`,
+    text: `${name} is not reconciled${until === "" ? " for now" : until}: ${why}${error}`,
+    advice: `let only one of them write it: stop ${other ?? "the other client"}, or change what ${object} asks for`,
     ...(parking && { at: parking.at }),
     entries: [...(parking === undefined ? [] : [parking.id]), ...(end === undefined ? [] : [end.id])],
   };
@@ -263,7 +252,7 @@ function waitReason(
   const failures = `${retries} ${retries === 1 ? "failure" : "failures"}`;
   switch (decision) {
     case "backoff":
-      return reason("backoff", `waits until ${due}, after ${failures} in a row${error}`);
+      return reason("backoff", `waits until ${due} for its next attempt, after ${failures} in a row${error}`);
     case "delayed":
       return reason("delayed", `is reconciled again at ${due}, as its last reconcile asked; a change comes earlier`);
     case "unparked":
@@ -283,7 +272,7 @@ function endReason(
   const failed = `failed at ${timeText(at, now)}: ${shown(error)}`;
   switch (outcome) {
     case "terminal":
-      return reason("not-retried", `${failed}; the controller says that a retry cannot help: change the object`);
+      return reason("not-retried", `${failed}; it is not retried, because only a change can help`);
     case "given-up":
       return reason("not-retried", `${failed}; it was retried as often as allowed, and waits for a change`);
     case "failed":
@@ -305,13 +294,14 @@ function lastChange({ subject, history, now }: Question): Reason | undefined {
   );
   if (change?.kind !== "change") return undefined;
   const decisions = history.effectsOf(change).filter((effect) => effect.kind === "enqueue");
-  if (decisions.length === 0 || decisions.some(({ decision }) => decision === "queued")) return undefined;
-  const isOwn = decisions.every(({ decision }) => decision === "own-write");
+  // After an own write there is nothing to do: that says more than that the write was ignored.
+  const others = decisions.filter(({ decision }) => decision !== "own-write");
+  if (others.length === 0 || others.some(({ decision }) => decision === "queued")) return undefined;
   const text = `the last change, at ${timeText(change.at, now)}: ${changeText(change, history)}; ${
-    joined(decisions.map((decision) => ignoredText(decision, history)))
+    joined(others.map((decision) => ignoredText(decision, history)))
   }`;
   return {
-    kind: isOwn ? "own-write" : "ignored",
+    kind: "ignored",
     text,
     at: change.at,
     entries: [change.id, ...decisions.map(({ id }) => id)],
@@ -323,6 +313,8 @@ function nothingChanged({ subject, history, now }: Question): Reason {
   const end = history.entries.findLast((entry) =>
     entry.kind === "reconcile-end" && entry.controller === key?.controller && entry.key === key?.key
   );
+  const warned = end === undefined ? undefined : warnedReason(end, history, now);
+  if (warned !== undefined) return warned;
   const since = history.entries[0]?.at;
   const name = objectText(subject);
   const text = end !== undefined
@@ -331,4 +323,28 @@ function nothingChanged({ subject, history, now }: Question): Reason {
     ? `the recording is empty: this process has seen nothing of ${name}`
     : `nothing has changed: the recording, which begins at ${timeText(since, now)}, has no change of ${name}`;
   return { kind: "nothing-changed", text, ...(end && { at: end.at }), entries: end === undefined ? [] : [end.id] };
+}
+
+/** A reconcile that succeeded although it could not do everything: it left an object alone, or recorded a warning. */
+function warnedReason(end: Entry, history: History, now: number): Reason | undefined {
+  const start = startOf(end, history);
+  if (start === undefined) return undefined;
+  const advice = failureAdvice(start, undefined, history);
+  const warning = history.effectsOf(start).findLast((effect) => effect.kind === "event" && effect.type === "Warning");
+  if (warning?.kind !== "event" && advice === undefined) return undefined;
+  const said = warning?.kind === "event" ? `: ${shown(warning.reason)} "${shown(warning.note)}"` : "";
+  const text = `the last reconcile, at ${
+    timeText(end.at, now)
+  }, ended with a warning${said}; the next one begins with a change`;
+  return { kind: "warned", text, ...(advice && { advice }), at: end.at, entries: [start.id, end.id] };
+}
+
+/** Who made the change that a reconcile has undone. */
+function otherWriter(end: Entry, history: History): string | undefined {
+  const start = startOf(end, history);
+  return start && undoneChange(start, history)?.by;
+}
+
+function startOf(end: Pick<Entry, "causes">, history: History): ReconcileStartEntry | undefined {
+  return history.causesOf(end).find((cause) => cause.kind === "reconcile-start");
 }

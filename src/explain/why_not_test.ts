@@ -42,7 +42,7 @@ test("whyNot() says that the namespace is not watched, or that no cache has the 
   const facts = { namespaces: ["a", "b"], selectors: { foo: "team=a" }, isCached: false };
   assertEquals(reasonsOf(new Story(), facts), [
     "other-namespace: this process does not watch the namespace default, only a and b",
-    "not-cached: no cache has Foo default/foo-1: it does not exist, or the selector does not select it (controller foo: team=a)",
+    "not-cached: Foo default/foo-1 is not known: it does not exist, or the selector does not select it (controller foo: team=a)",
   ]);
 });
 
@@ -57,7 +57,7 @@ test("whyNot() says since when a cache does not follow the server, and why", () 
   story.add({ ...cache, state: "waiting", reason: "unreachable", error: "connection refused" });
   story.add({ ...cache, state: "waiting", reason: "forbidden", until: story.entries[0]?.at ?? 0 });
   assertEquals(reasonsOf(story), [
-    "cache-waiting: the cache of deployments.apps does not follow the server since 09:12:02 (forbidden); " +
+    "cache-waiting: changes of deployments.apps are not seen since 09:12:02: the API server does not allow it; " +
     "the next attempt is at 09:12:01",
   ]);
   story.add({ ...cache, state: "following" });
@@ -69,7 +69,7 @@ test("whyNot() says until when a key is parked, and its last error", () => {
   const until = (story.entries[0]?.at ?? 0) + 480_000;
   story.add({ kind: "queue", ...own, decision: "parked", reason: "its writes were reverted 6 times", until });
   const text =
-    `parked: ${reconciled} is parked until 09:20:01: its writes were reverted 6 times; its last error: no quota`;
+    `parked: ${reconciled} is not reconciled until 09:20:01: its writes were reverted 6 times; its last error: no quota`;
   assertEquals(reasonsOf(story), [text]);
   assertEquals(reasonsOf(story, {}, web), [text], "the Deployment concerns the same key");
   story.add({ kind: "queue", ...own, decision: "unparked" });
@@ -78,20 +78,22 @@ test("whyNot() says until when a key is parked, and its last error", () => {
 
 test("whyNot() takes parked keys that the recording has dropped from the process", () => {
   const parked = [{ ...own, reason: "its writes were reverted" }];
-  assertEquals(reasonsOf(new Story(), { parked }), [`parked: ${reconciled} is parked: its writes were reverted`]);
+  assertEquals(reasonsOf(new Story(), { parked }), [
+    `parked: ${reconciled} is not reconciled for now: its writes were reverted`,
+  ]);
 });
 
 test("whyNot() says until when a key waits after failures, and with which error", () => {
   const { story, end } = failed();
   story.add({ kind: "queue", ...own, causes: [end], decision: "backoff", delayMs: 40_000, retries: 6 }, 0);
   assertEquals(reasonsOf(story), [
-    `backoff: ${reconciled} waits until 09:12:41, after 6 failures in a row with: no quota`,
+    `backoff: ${reconciled} waits until 09:12:41 for its next attempt, after 6 failures in a row with: no quota`,
   ]);
 });
 
 test("whyNot() says that a failure is not retried, and what would help", () => {
   assertEquals(reasonsOf(failed("terminal").story), [
-    `not-retried: ${reconciled} failed at 09:12:01: no quota; the controller says that a retry cannot help: change the object`,
+    `not-retried: ${reconciled} failed at 09:12:01: no quota; it is not retried, because only a change can help`,
   ]);
   assertEquals(reasonsOf(failed("given-up").story), [
     `not-retried: ${reconciled} failed at 09:12:01: no quota; it was retried as often as allowed, and waits for a change`,
@@ -123,8 +125,7 @@ test("whyNot() says that a predicate rejected the last change, or that it was th
   ]);
   story.entries.pop();
   story.add({ ...decided, key: foo.key, decision: "own-write" });
-  assertEquals(reasonsOf(story, {}, web).at(-1), `own-write: ${said} ignored it: it had made this change itself`);
-  assertEquals(reasonsOf(story, {}, web).length, 2, "first it says that nothing is left to do");
+  assertEquals(reasonsOf(story, {}, web).map((text) => text.slice(0, 15)), ["nothing-changed"]);
 });
 
 test("whyNot() says that nothing changed since the last successful reconcile", () => {

@@ -10,6 +10,7 @@ import type {
 } from "../observe/mod.ts";
 import type { History } from "./history.ts";
 import { faultsText, unansweredText } from "./notes.ts";
+import { isOfStatus } from "./causes.ts";
 import { fieldsText, objectText, shown } from "./words.ts";
 
 /** What a reconcile did. */
@@ -40,6 +41,9 @@ export function actTexts(start: ReconcileStartEntry, history: History, error = "
     }
     if (effect.kind === "event") return [{ id: effect.id, text: eventText(effect) }];
     if (effect.kind === "request" && effect.method !== "GET") return [{ id: effect.id, text: requestText(effect) }];
+    if (effect.kind === "error" && effect.object !== undefined) {
+      return error.includes(effect.error) ? [] : [{ id: effect.id, text: leftAloneText(effect.object, effect.error) }];
+    }
     if (effect.kind !== "write") return [];
     const isSaid = effect.answer.kind === "failed" && error.includes(effect.answer.message);
     const faults = isSaid ? faultsText(effect, history) : "";
@@ -51,6 +55,12 @@ export function actTexts(start: ReconcileStartEntry, history: History, error = "
   const more = acts.length - maxActs;
   const texts = acts.slice(0, maxActs).map(({ text }) => text);
   return { texts: more > 0 ? [...texts, `and ${more} more`] : texts, entries: acts.map(({ id }) => id) };
+}
+
+/** @param error `Cannot apply Ingress "default/web": it has no controller, expected …` */
+function leftAloneText(object: ObjectRef, error: string): string {
+  const state = /: (it .*)$/.exec(error)?.[1] ?? error;
+  return `left ${objectText(object)} alone, because ${shown(state)}`;
 }
 
 /** `applied Deployment default/web (spec.replicas 5 → 2)`, `patched status`. */
@@ -100,7 +110,9 @@ function objectOfWrite({ verb, object, subresource, path }: WriteEntry, primary:
 function changesOf(write: WriteEntry, history: History): string {
   const change = history.changeOf(write);
   if (change?.change === "added") return write.verb === "create" ? "" : " (it is new)";
-  const { fields = [], moreFields = 0 } = change ?? {};
+  const { fields: all = [], moreFields = 0 } = change ?? {};
+  // The response also shows what others have done to the status meanwhile.
+  const fields = write.subresource === undefined ? all.filter((field) => !isOfStatus(field)) : all;
   return fields.length === 0 ? "" : ` (${fieldsText(fields, moreFields)})`;
 }
 

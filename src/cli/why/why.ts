@@ -31,6 +31,11 @@ const whyFlags = z.object({
     flags: "--limit <count>",
     about: "the most chains of causes, newest first",
   }),
+  all: flag(z.boolean().default(false), {
+    ...commandLineOnly,
+    flags: "--all",
+    about: "every reconcile by itself, also those that wrote nothing",
+  }),
   namespace: flag(namespaceName().optional(), {
     flags: "-n, --namespace <name>",
     about: "namespace of the object (default: the only one where that name is recorded, else default)",
@@ -99,6 +104,7 @@ async function ask(call: Call<WhyFlags>): Promise<Answered> {
   const query = new URLSearchParams({ kind, key: name, limit: String(flags.limit) });
   if (flags.namespace !== undefined) query.set("namespace", flags.namespace);
   if (flags.not) query.set("not", "");
+  if (flags.all) query.set("all", "");
   using interrupts = listenForInterrupts(session);
   const value = await askDebugEndpoint(`/debug/why?${query}`, flags, session, interrupts.stop);
   const checked = boundedParse(flags.not ? whyNotSchema : explanationSchema, value);
@@ -125,7 +131,15 @@ const explanationSchema = z.object({
 const whyNotSchema = z.object({
   now: z.number(),
   object: subjectSchema,
-  reasons: z.array(z.object({ kind: z.string(), text: z.string(), at: z.number().optional(), entries: entriesSchema })),
+  reasons: z.array(
+    z.object({
+      kind: z.string(),
+      text: z.string(),
+      advice: z.string().optional(),
+      at: z.number().optional(),
+      entries: entriesSchema,
+    }),
+  ),
 });
 
 async function read(call: Call<WhyFlags>, path: string): Promise<Answered> {
@@ -135,7 +149,7 @@ async function read(call: Call<WhyFlags>, path: string): Promise<Answered> {
   const controllers = session.operator.controllers.map(knownController);
   const now = entries.at(-1)?.at ?? 0;
   const question = { ...words, namespace: flags.namespace, isNot: flags.not };
-  const answer = answerWhy(question, { entries, controllers, now, limit: flags.limit });
+  const answer = answerWhy(question, { entries, controllers, now, limit: flags.limit, isAll: flags.all });
   if (answer.kind === "answered") return { answer: answer.answer, now };
   const { problem, advice } = answer;
   throw new CommandError(`Cannot explain "${words.kind} ${words.name}": ${problem}`, { code: exitCode.failed, advice });

@@ -71,6 +71,7 @@ function whyResponse(request: Request, { state, recording, clock }: DebugEndpoin
     controllers: state.controllers(),
     now,
     limit,
+    isAll: searchParams.has("all"),
     dropped: recording.dropped,
     factsOf: (subject) => state.facts(subject),
   });

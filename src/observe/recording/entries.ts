@@ -320,12 +320,17 @@ export interface ReviewEntry extends EntryBase {
   readonly durationMs: number;
 }
 
-/** Something failed outside of a reconcile: a predicate, a mapping, a controller. */
+/** Something failed that is no request: a predicate, a mapping, a controller; or a write that was not sent. */
 export interface ErrorEntry extends EntryBase {
   /** What the entry is about. */
   readonly kind: "error";
   /** What failed: `predicate of deployments.apps`. */
   readonly what: string;
+  /**
+   * `not-controlled`: a reconcile, which is the cause, left `object` alone, because it has another owner or none. Absent
+   * for everything else.
+   */
+  readonly reason?: "not-controlled";
   /** The message of the error. */
   readonly error: string;
   /** The object, or the collection. */

@@ -40,7 +40,9 @@ function searched(text: string): string {
 export function errorText(error: unknown): string {
   const parts: string[] = [];
   for (let at = error, depth = 0; at !== undefined && depth < maxDepth; depth++) {
-    parts.push(textWithoutCauses(at));
+    const text = textWithoutCauses(at);
+    // Many errors end with the text of their cause already.
+    if (parts.at(-1)?.endsWith(text) !== true) parts.push(text);
     at = at instanceof Error ? at.cause : undefined;
   }
   return redactText(parts.join(": caused by: "));
