@@ -18,6 +18,7 @@ import { webhookCase } from "./webhook.ts";
 export type { Case, Facts, Outcome, Scale, Setting, Subject } from "./case.ts";
 export { against, ours, valuesOf } from "./case.ts";
 export { growthSubject } from "./growth.ts";
+export { recordingSubject } from "./reconcile.ts";
 export { typesSubject };
 
 /** Every case. */

@@ -8,12 +8,16 @@ import { commandOf } from "../programs.ts";
 import { reconciledLine } from "../protocol.ts";
 import { type Case, interleaved, ours, type Outcome, type Setting, type Subject } from "./case.ts";
 
+/** Our own side with a recording in memory, of the default size. */
+export const recordingSubject = `${ours}, with a recording`;
+
 /** Many objects reconciled. */
 export const reconcileCase: Case = {
   name: "reconcile",
   title: (scale) => `${scale.reconcileObjects.toLocaleString("en")} Foos reconciled, 3 writes each, 10 workers`,
   subjects: [
     { name: ours, program: "pintle", args: ["reconcile", "--workers=10"] },
+    { name: recordingSubject, program: "pintle", args: ["reconcile", "--workers=10", "--recording"] },
     { name: "controller-runtime", program: "go", args: ["reconcile", "--workers=10"] },
   ],
   run: runReconcile,

@@ -1,7 +1,7 @@
 /** reconcile: a Manager with the Foo controller, until the given number of Foos have their three writes. */
 import process from "node:process";
 import { parseArgs } from "node:util";
-import { Manager } from "../../src/mod.ts";
+import { Manager, Recording } from "../../src/mod.ts";
 import { connect } from "./_connect.ts";
 import { fooController } from "./_foo.ts";
 import { inputEnded, report } from "./_stdio.ts";
@@ -10,10 +10,15 @@ import { inputEnded, report } from "./_stdio.ts";
 export async function reconcile(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({
     args: [...args],
-    options: { objects: { type: "string", default: "5000" }, workers: { type: "string", default: "10" } },
+    options: {
+      objects: { type: "string", default: "5000" },
+      workers: { type: "string", default: "10" },
+      recording: { type: "boolean", default: false },
+    },
   });
   const [wanted, workers] = [Number(values.objects), Number(values.workers)];
-  const manager = new Manager({ client: await connect() });
+  const recorder = values.recording ? new Recording({ now: Date.now }) : undefined;
+  const manager = new Manager({ client: await connect(), recorder });
   const { promise: allDone, resolve } = Promise.withResolvers<void>();
   let finished = 0;
   const onFinished = () => {

@@ -33,8 +33,11 @@ export interface RecordedChangesOptions {
   readonly resource: ObjectRef;
 }
 
-/** Changes that are remembered until a response may come. */
-const maxShown = 1_024;
+/** At least so many changes are remembered until a response may come, and at most twice as many. */
+const minShown = 1_024;
+
+/** What the watch has shown. */
+type Shown = Map<ObjectKey, { readonly version: string; readonly entry: EntryId }>;
 /** The plural of Secrets, whose data is not recorded. */
 const secrets = "secrets";
 const none: readonly EntryId[] = Object.freeze([]);
@@ -45,7 +48,9 @@ export class RecordedChanges {
   readonly #cache: string;
   readonly #resource: ObjectRef;
   /** The newest changes of the watch, by key: the response to a write may come after the watch has shown it. */
-  readonly #shown = new Map<ObjectKey, { readonly version: string; readonly entry: EntryId }>();
+  #shown: Shown = new Map();
+  /** The changes before those: dropped at once, because dropping one by one costs more than all else here. */
+  #shownBefore: Shown = new Map();
   #isFollowing: boolean | undefined;
 
   constructor({ recorder, cache, resource }: RecordedChangesOptions) {
@@ -65,6 +70,9 @@ export class RecordedChanges {
     const { uid, resourceVersion } = (sent ?? object)?.metadata ?? {};
     const by = managers ?? newestOf(sent);
     const cause = writer?.entry ?? list;
+    const difference = old === undefined || current === undefined
+      ? undefined
+      : changedFields(old, current, this.#resource.resource === secrets);
     const entry = this.#recorder.record({
       kind: "change",
       via,
@@ -73,9 +81,11 @@ export class RecordedChanges {
       object: this.#refOf(key),
       uid,
       resourceVersion,
-      ...(old === undefined || current === undefined ? {} : this.#difference(old, current)),
-      ...(by === undefined ? {} : { by }),
-      ...this.#stateOf(current ?? sent),
+      oldVersion: difference === undefined ? undefined : old?.metadata.resourceVersion,
+      fields: difference?.fields,
+      moreFields: difference === undefined || difference.more === 0 ? undefined : difference.more,
+      by,
+      state: this.#stateOf(current ?? sent),
     });
     if (via === "watch" && resourceVersion !== undefined) this.#remember(key, resourceVersion, entry);
     return entry;
@@ -83,7 +93,7 @@ export class RecordedChanges {
 
   /** Records that a change which the watch has shown before was an own write: the response has come now. */
   confirmed(key: ObjectKey, object: KubeObject, { entry: write }: Writer): void {
-    const shown = this.#shown.get(key);
+    const shown = this.#shown.get(key) ?? this.#shownBefore.get(key);
     const { uid, resourceVersion } = object.metadata;
     if (write === undefined || shown === undefined || shown.version !== resourceVersion) return;
     this.#recorder.record({
@@ -99,10 +109,11 @@ export class RecordedChanges {
   }
 
   #remember(key: ObjectKey, version: string, entry: EntryId): void {
-    this.#shown.delete(key);
+    if (this.#shown.size === minShown) {
+      this.#shownBefore = this.#shown;
+      this.#shown = new Map();
+    }
     this.#shown.set(key, { version, entry });
-    if (this.#shown.size <= maxShown) return;
-    for (const oldest of this.#shown.keys()) return void this.#shown.delete(oldest);
   }
 
   /** Records an event of the watch that shows an own write, or a state before one. */
@@ -118,8 +129,8 @@ export class RecordedChanges {
       object: this.#refOf(key),
       uid,
       resourceVersion,
-      ...(by === undefined ? {} : { by }),
-      ...this.#stateOf(object),
+      by,
+      state: this.#stateOf(object),
     });
   }
 
@@ -135,7 +146,7 @@ export class RecordedChanges {
       object: this.#refOf(key),
       uid,
       resourceVersion,
-      ...this.#stateOf(object),
+      state: this.#stateOf(object),
     });
   }
 
@@ -195,13 +206,8 @@ export class RecordedChanges {
     return { resource, kind, key };
   }
 
-  #difference(old: KubeObject, current: KubeObject) {
-    const { fields, more } = changedFields(old, current, this.#resource.resource === secrets);
-    return { oldVersion: old.metadata.resourceVersion, fields, ...(more === 0 ? {} : { moreFields: more }) };
-  }
-
-  #stateOf(object: KubeObject | undefined): { readonly state?: Plain } {
-    return this.#recorder.keepsStates && object !== undefined ? { state: object as unknown as Plain } : {};
+  #stateOf(object: KubeObject | undefined): Plain | undefined {
+    return this.#recorder.keepsStates ? object as unknown as Plain : undefined;
   }
 }
 

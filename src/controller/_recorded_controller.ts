@@ -109,9 +109,9 @@ export class RecordedController {
       key,
       waitedMs,
       priority,
-      ...(laneOf === undefined ? {} : { lane: laneOf(key) }),
+      lane: laneOf?.(key),
       retries,
-      ...(causesDropped === 0 ? {} : { causesDropped }),
+      causesDropped: causesDropped === 0 ? undefined : causesDropped,
     });
     return new RecordedAttempt(this.#options, key, start);
   }
@@ -166,7 +166,7 @@ export class RecordedAttempt {
       ...this.#base,
       durationMs,
       ...outcome,
-      ...(error === undefined ? {} : { error: errorText(error) }),
+      error: error === undefined ? undefined : errorText(error),
     });
   }
 
@@ -216,14 +216,14 @@ export class RecordedAttempt {
       ...this.#base,
       verb,
       object: refOf(resource, key),
-      ...(subresource === undefined ? {} : { subresource }),
-      ...(fieldManager === undefined ? {} : { fieldManager }),
-      ...(verb === "deletecollection" ? { path } : {}),
-      ...(contentType === undefined ? {} : { contentType }),
-      ...(body === undefined ? {} : { bodyText: body }),
+      subresource,
+      fieldManager,
+      path: verb === "deletecollection" ? path : undefined,
+      contentType,
+      bodyText: body,
       answer: answerOf(report),
       durationMs,
-      ...(this.#recorder.keepsStates && object !== undefined ? { state: object as unknown as Plain } : {}),
+      state: this.#recorder.keepsStates ? object as unknown as Plain : undefined,
     });
   }
 
@@ -237,13 +237,13 @@ export class RecordedAttempt {
       ...this.#base,
       from: "server",
       object: refOf(resource, key),
-      ...(subresource === undefined ? {} : { subresource }),
-      ...(key === undefined ? { path } : {}),
-      ...(version === undefined ? {} : { resourceVersion: version }),
-      ...(objects === undefined ? {} : { objects }),
-      ...(error === undefined || isMissing ? {} : { failure: failureOf(error) }),
+      subresource,
+      path: key === undefined ? path : undefined,
+      resourceVersion: version,
+      objects,
+      failure: error === undefined || isMissing ? undefined : failureOf(error),
       durationMs,
-      ...(this.#recorder.keepsStates && found !== undefined ? { state: found as unknown as Plain } : {}),
+      state: this.#recorder.keepsStates ? found as unknown as Plain : undefined,
     });
   }
 
@@ -253,11 +253,11 @@ export class RecordedAttempt {
       ...this.#base,
       method,
       path,
-      ...(contentType === undefined ? {} : { contentType }),
-      ...(body === undefined ? {} : { bodyText: body }),
+      contentType,
+      bodyText: body,
       answer: error === undefined ? { kind: "answered" } : failureOf(error),
       durationMs,
-      ...(this.#recorder.keepsStates && text !== undefined ? { state: jsonOrText(text) } : {}),
+      state: this.#recorder.keepsStates && text !== undefined ? jsonOrText(text) : undefined,
     });
   }
 
@@ -289,7 +289,7 @@ export class RecordedAttempt {
       ...this.#base,
       from: "cache",
       object: { resource: name, kind: resource.kind, key },
-      ...(version === undefined ? {} : { resourceVersion: version }),
+      resourceVersion: version,
     });
   }
 
@@ -305,8 +305,7 @@ export class RecordedAttempt {
 
 /** The reference of an object, or of its collection. */
 export function refOf(resource: Resource, key?: string): ObjectRef {
-  const ref = { resource: resourceName(resource), kind: resource.kind };
-  return key === undefined ? ref : { ...ref, key };
+  return { resource: resourceName(resource), kind: resource.kind, key };
 }
 
 function entriesOf(causes: readonly Cause[]): readonly EntryId[] {

@@ -47,7 +47,7 @@ export interface RecordingReader {
   subscribe(listener: (entry: Entry) => void): Disposable;
 }
 
-/** The size of the ring if no other is asked for: 8 MiB, about 30,000 entries. */
+/** The size of the ring if no other is asked for: 8 MiB, about 25,000 entries. */
 export const defaultRecordingBytes: number = 8 * 1024 * 1024;
 
 /** Options of a {@link Recording}. */
@@ -135,11 +135,13 @@ export class Recording implements Recorder, RecordingReader {
 
   /** Adds an entry. @returns its id */
   record(entry: NewEntry): EntryId {
-    const id = ++this.#lastId;
-    const stored: StoredEntry = { ...withoutSecretBody(entry), id, at: this.#now() };
-    if (this.#sink !== undefined) this.#writeToSink(stored);
-    if (this.#ring !== undefined) this.#addToRing(this.#ring, stored);
-    for (const listener of this.#listeners) listener(sealed(withoutState(stored)));
+    const [id, at, masked] = [++this.#lastId, this.#now(), withoutSecretBody(entry)];
+    if (this.#sink !== undefined) this.#writeToSink({ ...masked, id, at });
+    const small = withoutState(masked);
+    // The objects of a first full state would fill the ring.
+    const isKept = small.kind !== "change" || small.isInitial !== true;
+    if (isKept) this.#ring?.add(small, id, at);
+    for (const listener of this.#listeners) listener(sealed({ ...small, id, at }));
     return id;
   }
 
@@ -162,11 +164,6 @@ export class Recording implements Recorder, RecordingReader {
     return { [Symbol.dispose]: () => this.#listeners = this.#listeners.filter((other) => other !== added) };
   }
 
-  #addToRing(ring: EntryRing, entry: StoredEntry): void {
-    if (entry.kind === "change" && entry.isInitial) return;
-    ring.add(withoutState(entry));
-  }
-
   #writeToSink(entry: StoredEntry): void {
     try {
       this.#sink?.write(sealed(entry));
@@ -178,12 +175,14 @@ export class Recording implements Recorder, RecordingReader {
 }
 
 /** The entry without the whole objects, which only a sink gets. */
-function withoutState(entry: StoredEntry): StoredEntry {
+function withoutState(entry: NewEntry): NewEntry {
   if (entry.kind === "note" && entry.changes !== undefined) {
     return { ...entry, changes: entry.changes.map(({ state: _, ...rest }) => rest) };
   }
   // The state of a cache or of a Lease is a word, not an object.
-  if (entry.kind === "cache" || entry.kind === "lease" || !("state" in entry)) return entry;
+  if (entry.kind === "cache" || entry.kind === "lease" || !("state" in entry) || entry.state === undefined) {
+    return entry;
+  }
   const { state: _, ...rest } = entry;
   return rest;
 }

@@ -12,8 +12,14 @@ import { maskedObject, secrets } from "./masked_object.ts";
 /** An entry as it is stored. */
 export type StoredEntry = NewEntry & { readonly id: EntryId; readonly at: number };
 
-/** The entry without secrets. */
+/** The entry without secrets, as it is read from a file, too: what is absent has no name. */
 export function sealed(entry: StoredEntry): Entry {
+  return Object.fromEntries(
+    Object.entries(masked(entry)).filter(([, value]) => value !== undefined),
+  ) as unknown as Entry;
+}
+
+function masked(entry: StoredEntry): Entry {
   switch (entry.kind) {
     case "change": {
       const { fields, state, ...rest } = entry;
