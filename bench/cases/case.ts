@@ -21,6 +21,8 @@ export interface Scale {
   readonly syncObjects: number;
   readonly reconcileObjects: number;
   readonly updates: number;
+  /** Foos of which a plan is made. */
+  readonly plannedObjects: number;
   readonly growth: readonly number[];
   /** Objects that the embedded API server creates. */
   readonly created: number;

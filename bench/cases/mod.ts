@@ -8,6 +8,7 @@ import { hostileKubeconfigCase } from "./hostile_kubeconfig.ts";
 import { hostileServerCase } from "./hostile_server.ts";
 import { hostileConversionCase, hostileWebhookCase } from "./hostile_webhook.ts";
 import { latencyCase } from "./latency.ts";
+import { planCase } from "./plan.ts";
 import { queueCase } from "./queue.ts";
 import { reconcileCase } from "./reconcile.ts";
 import { startCase } from "./start.ts";
@@ -29,6 +30,7 @@ export const cases: readonly Case[] = [
   queueCase,
   startCase,
   growthCase,
+  planCase,
   webhookCase,
   apiserverCase,
   apiserverStartCase,
