@@ -13,4 +13,13 @@ export { EmbeddedCluster, type EmbeddedClusterOptions, type KubeletPace } from "
 export { type EventSink } from "./controller/mod.ts";
 export { type AccessRule, controllerAccess, declaredTransport, UndeclaredAccessError } from "./manager/mod.ts";
 export { type SignalName } from "./runtime/mod.ts";
-export { type SettledOptions, World, type WorldObject, type WorldOptions } from "./simulation/mod.ts";
+export {
+  type SettledOptions,
+  simulateController,
+  type SimulateControllerOptions,
+  type SimulatedController,
+  type SimulatedFinding,
+  World,
+  type WorldObject,
+  type WorldOptions,
+} from "./simulation/mod.ts";

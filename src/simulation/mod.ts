@@ -29,6 +29,12 @@ export {
   type SimulateProgress,
   type SimulateReport,
 } from "./simulate.ts";
+export {
+  simulateController,
+  type SimulateControllerOptions,
+  type SimulatedController,
+  type SimulatedFinding,
+} from "./simulate_controller.ts";
 export { differingKeys, fieldsOf, lifecyclesOf, type SummaryObject } from "./summary.ts";
 export type { SummaryChange } from "./_server_changes.ts";
 export { type CheckResult, type CheckSchedule, type PlannedSchedule, ScheduleChecker } from "./schedule_checker.ts";

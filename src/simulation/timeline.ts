@@ -41,6 +41,8 @@ interface Columns {
 }
 
 function columnsOf(entry: Entry): Columns | undefined {
+  // What was violated is told before the timeline.
+  if (entry.kind === "note" && entry.actor === "violation") return undefined;
   if (entry.kind === "note") return { name: nameOf(entry.actor, entry), text: noteText(entry) };
   if (entry.kind !== "reconcile-end" || entry.error === undefined) return undefined;
   const { controller, key, outcome, error } = entry;
