@@ -106,6 +106,7 @@ export const innerFolders: Readonly<Record<string, readonly string[]>> = {
     "debug",
     "why",
     "top",
+    "replay",
     "dev",
     "compile",
     "image",

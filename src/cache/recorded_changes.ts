@@ -85,6 +85,7 @@ export class RecordedChanges {
       fields: difference?.fields,
       moreFields: difference === undefined || difference.more === 0 ? undefined : difference.more,
       by,
+      cache: this.#nameForStates,
       state: this.#stateOf(current ?? sent),
     });
     if (via === "watch" && resourceVersion !== undefined) this.#remember(key, resourceVersion, entry);
@@ -130,6 +131,7 @@ export class RecordedChanges {
       uid,
       resourceVersion,
       by,
+      cache: this.#nameForStates,
       state: this.#stateOf(object),
     });
   }
@@ -146,6 +148,7 @@ export class RecordedChanges {
       object: this.#refOf(key),
       uid,
       resourceVersion,
+      cache: this.#nameForStates,
       state: this.#stateOf(object),
     });
   }
@@ -173,6 +176,7 @@ export class RecordedChanges {
         object: this.#refOf(key),
         uid,
         resourceVersion,
+        cache: this.#cache,
         state: object as unknown as Plain,
       });
     }
@@ -208,6 +212,11 @@ export class RecordedChanges {
 
   #stateOf(object: KubeObject | undefined): Plain | undefined {
     return this.#recorder.keepsStates ? object as unknown as Plain : undefined;
+  }
+
+  /** Only replay asks which cache it was. */
+  get #nameForStates(): string | undefined {
+    return this.#recorder.keepsStates ? this.#cache : undefined;
   }
 }
 

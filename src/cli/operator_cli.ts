@@ -76,6 +76,12 @@ export const subcommands: readonly SubcommandEntry[] = [
     load: async () => (await import("./top/mod.ts")).top,
   },
   {
+    name: "replay",
+    summary: "run controllers on a recording again, and show the first write that differs",
+    usageCode: exitCode.failed,
+    load: async () => (await import("./replay/mod.ts")).replay,
+  },
+  {
     name: "completions",
     summary: "print a shell script that completes commands, flags and names",
     load: async () => (await import("./completions/mod.ts")).completions,

@@ -303,6 +303,9 @@ export class RecordedAttempt {
   }
 }
 
+/** The part of a {@link RecordedAttempt} through which an attempt reads and writes. */
+export type AttemptRecord = Pick<RecordedAttempt, "caches" | "events" | "requests" | "leftAlone">;
+
 /** The reference of an object, or of its collection. */
 export function refOf(resource: Resource, key?: string): ObjectRef {
   return { resource: resourceName(resource), kind: resource.kind, key };

@@ -27,7 +27,7 @@ import { NormalizationCache } from "./_diff.ts";
 import type { CacheReader } from "./caches.ts";
 import type { ControllerDefinition } from "./controller_definition.ts";
 import type { ReconcileMetrics } from "./metrics.ts";
-import type { RecordedAttempt, RecordedController } from "./_recorded_controller.ts";
+import type { AttemptRecord, RecordedController } from "./_recorded_controller.ts";
 import type { StoppedKeys } from "./_stopped_keys.ts";
 import type { WriteThrough } from "./_write_through.ts";
 import { findOwnerChange, type OwnerChangedError } from "./owner_errors.ts";
@@ -135,8 +135,11 @@ export type ReconcileAttempt = (
   key: ObjectKey,
   causes: readonly Cause[],
   retries: number,
-  recorded?: RecordedAttempt,
+  recorded?: AttemptRecord,
 ) => Promise<Outcome>;
+
+/** What becomes of the writes of attempts. */
+export type AttemptWrites = Pick<WriteThrough, "clientFor" | "observeLive" | "isUnsettled" | "settle">;
 
 /** What all attempts of a controller share. The callbacks with a key are called once per attempt. */
 export interface ReconcileAttemptOptions {
@@ -150,7 +153,7 @@ export interface ReconcileAttemptOptions {
   readonly log: Logger;
   readonly deletedDependents?: DeletedDependents;
   /** @default writes reach the caches with the watch only */
-  readonly writeThrough?: WriteThrough;
+  readonly writeThrough?: AttemptWrites;
   readonly onRepair: (key: ObjectKey) => (repair: FieldRepair) => void;
 }
 

@@ -25,7 +25,7 @@ import type { Writer } from "../cache/mod.ts";
 import { type Client, isUnreachable, type WriteObserver } from "../client/mod.ts";
 import type { Logger } from "../observe/mod.ts";
 import type { Caches } from "./caches.ts";
-import type { RecordedAttempt } from "./_recorded_controller.ts";
+import type { AttemptRecord } from "./_recorded_controller.ts";
 import type { Cause } from "./request.ts";
 
 /** Receives what the writes of a controller lead to. */
@@ -83,7 +83,7 @@ export class WriteThrough {
   }
 
   /** The client of one attempt: what it writes enters the caches. */
-  clientFor(key: ObjectKey, client: Client, signal: AbortSignal, recorded?: RecordedAttempt): Client {
+  clientFor(key: ObjectKey, client: Client, signal: AbortSignal, recorded?: AttemptRecord): Client {
     const observer: WriteObserver = {
       ...recorded?.requests(),
       onStored: (resource, object, sent, entry) => this.#stored(key, { resource, object, sent, entry }),

@@ -72,6 +72,13 @@ export {
   type Result,
   TerminalError,
 } from "./request.ts";
+export {
+  ReplayedController,
+  type ReplayedControllerOptions,
+  type ReplayedDecision,
+  type ReplayedOutcome,
+  type ReplayedRequest,
+} from "./replayed_controller.ts";
 export type { DependentFilter } from "./prune.ts";
 export type { Owner } from "./ownership.ts";
 export { NotControlledError } from "./owner_errors.ts";

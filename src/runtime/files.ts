@@ -21,6 +21,7 @@ export interface ReadTextOptions {
 }
 
 const chunkBytes = 64 * 1024;
+const largeChunkBytes = 1024 * 1024;
 
 /**
  * Reads a file as UTF-8.
@@ -68,6 +69,29 @@ export async function readBytes(path: string): Promise<Uint8Array<ArrayBuffer>> 
   try {
     // A copy has a buffer of its own: the types of a runtime may allow a shared one here.
     return new Uint8Array(await file.readFile());
+  } finally {
+    await file.close();
+  }
+}
+
+/** Reads a regular file in chunks. @throws Error as {@link readBytes} does; RangeError with the code `EFBIG` when it is too large */
+export async function* readChunks(
+  path: string,
+  { maxBytes }: { readonly maxBytes: number },
+): AsyncGenerator<Uint8Array<ArrayBuffer>, void, void> {
+  const file = await openForReading(path, true);
+  try {
+    for (let sizeBytes = 0;;) {
+      const chunk = new Uint8Array(largeChunkBytes);
+      const { bytesRead } = await file.read(chunk, 0, chunk.length);
+      if (bytesRead === 0) return;
+      sizeBytes += bytesRead;
+      if (sizeBytes > maxBytes) {
+        const error = new RangeError(`Cannot read file "${path}": larger than ${maxBytes} bytes`);
+        throw Object.assign(error, { code: "EFBIG" });
+      }
+      yield chunk.subarray(0, bytesRead);
+    }
   } finally {
     await file.close();
   }

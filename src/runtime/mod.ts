@@ -13,6 +13,7 @@ export {
   movePath,
   pathExists,
   readBytes,
+  readChunks,
   readStart,
   readText,
   type ReadTextOptions,

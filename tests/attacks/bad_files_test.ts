@@ -165,6 +165,40 @@ test("[84] a flag that names no usable file is an error of the user, in every co
   }
 });
 
+test("[84] [136] a recording that is none is an error of the user", async () => {
+  for (const { name, make, pathOf = (path: string) => path } of badFiles) {
+    using folder = new Folder();
+    make(join(folder.path, "bad"));
+    const before = contentOf(folder.path);
+    assertUserError(await ending(["replay", pathOf(join(folder.path, "bad"))], {}), `replay ${name}`);
+    assertEquals(contentOf(folder.path), before, name);
+  }
+});
+
+test("[84] [136] a hostile recording is an error of the user, and what it asks for is bounded", async () => {
+  const header = '{"pintleRecording":1,"operator":"op","version":"1","controllers":["pods"],"startedAt":1}\n';
+  const entry = (id: number, kind: string, rest: string) =>
+    `{"id":${id},"at":${id},"causes":[],"kind":"${kind}",${rest}}\n`;
+  const pod = '"object":{"resource":"pods","kind":"Pod","key":"default/a"},"via":"watch","change":"added"';
+  const start = '"controller":"pods","key":"default/a","waitedMs":0,"priority":0,"retries":0';
+  const contents: Readonly<Record<string, string>> = {
+    "a deep object": header + entry(1, "change", `${pod},"state":{"metadata":${"[".repeat(1e5)}${"]".repeat(1e5)}}`),
+    "a long line": header + "x".repeat(20 * 1024 * 1024),
+    "an object without metadata": header + entry(1, "change", `${pod},"state":{}`),
+    "a key that is no text": header + entry(1, "reconcile-start", start.replace('"default/a"', "{}")),
+    "a time beyond all days": header + entry(1, "reconcile-start", start).replace('"at":1', '"at":1e300'),
+    "another format": header.replace(":1,", ":2,"),
+    "a controller with control characters": header.replace("pods", "\\u001b[2J"),
+  };
+  for (const [name, content] of Object.entries(contents)) {
+    using folder = new Folder();
+    writeFileSync(join(folder.path, "bad"), content);
+    for (const args of [["replay", join(folder.path, "bad")]]) {
+      assertUserError(await ending(args, {}), `replay ${name}`);
+    }
+  }
+});
+
 test("[84] a variable that names no usable kubeconfig is an error of the user, in every command", async () => {
   for (const command of ["version", "run --all", "doctor", "install-crds --diff", "uninstall-crds --yes"]) {
     for (const { name, make, pathOf = (path: string) => path } of badFiles) {

@@ -32,9 +32,9 @@ export const exitCode: {
   readonly done: 0;
   /** Rejected, timed out, not everything reconciled, or ended by a second signal. */
   readonly failed: 1;
-  /** The command line is invalid; that of `plan` is 1. */
+  /** The command line is invalid; that of `plan` and of `replay` is 1. */
   readonly usage: 2;
-  /** Of `plan`: the controllers would change something. */
+  /** Of `plan`: the controllers would change something. Of `replay`: they write something else than was recorded. */
   readonly changes: 2;
   /** The kubeconfig is missing or invalid, or the context is unknown. */
   readonly kubeconfig: 3;

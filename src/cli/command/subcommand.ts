@@ -51,6 +51,8 @@ interface PositionalSyntax {
   readonly about: string;
   /** What shell completion offers. @default the names of the controllers */
   readonly choices?: readonly string[];
+  /** Shell completion offers paths for the first one. @default `choices` */
+  readonly completes?: "file";
 }
 
 /** Flags under a heading of their own. */

@@ -61,6 +61,8 @@ export async function complete(words: readonly string[], parts: CompletionParts)
     }
     return startingWith(current, flagCandidates(flags, line));
   }
+  const paths = line.words.length === 0 ? subcommand.positionals?.completes : undefined;
+  if (paths !== undefined) return { candidates: [], paths, prefix: "" };
   return startingWith(current, wordCandidates(subcommand, operator, line.words));
 }
 
@@ -133,9 +135,12 @@ function wordCandidates(
   taken: readonly string[],
 ): readonly Candidate[] {
   if (positionals === undefined || (taken.length > 0 && !positionals.syntax.includes("..."))) return [];
-  const known = (positionals.choices && wordsOf(positionals.choices)) ??
-    controllers.map(({ name, primary }) => ({ value: name, about: `reconciles ${primary.kind}` }));
+  const known = (positionals.choices && wordsOf(positionals.choices)) ?? namesOf({ controllers });
   return known.filter(({ value }) => !taken.includes(value));
+}
+
+function namesOf({ controllers }: Pick<Operator, "controllers">): readonly Candidate[] {
+  return controllers.map(({ name, primary }) => ({ value: name, about: `reconciles ${primary.kind}` }));
 }
 
 function wordsOf(values: Iterable<string>): readonly Candidate[] {
@@ -159,6 +164,8 @@ async function valuesOf({ completes, choices }: Flag, line: Line, parts: Complet
     case "file":
     case "directory":
       return wordsOf(choices);
+    case "controller":
+      return namesOf(parts.operator);
     case "workload":
       return await workloads(parts.operator, line.words);
     default:

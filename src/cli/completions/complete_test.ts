@@ -36,13 +36,19 @@ test("commands are completed, with descriptions", async () => {
   assert(candidates.every(({ about }) => about !== ""));
   assertEquals(await values("inst"), ["install-crds"]);
   assertEquals(await values("-"), ["--help", "--version"]);
-  assertEquals(await values("help r"), ["run"]);
+  assertEquals(await values("help ru"), ["run"]);
   assertEquals(await values("no-such-command x"), []);
+});
+
+test("the file of a command is completed as a path", async () => {
+  assertEquals((await completed("replay inc")).paths, "file");
+  assertEquals((await completed("replay a.jsonl ")).paths, "none");
 });
 
 test("names of controllers are completed, each once", async () => {
   assertEquals(await values("run "), ["website", "pods"]);
   assertEquals(await values("run w"), ["website"]);
+  assertEquals(await values("replay a.jsonl --controllers w"), ["website"]);
   assertEquals(await values("install-crds website "), ["pods"]);
   assertEquals(await values("run -n shop website "), ["pods"]);
 });

@@ -21,7 +21,7 @@ export interface Candidate {
 }
 
 /** Values that are neither in the program nor in a folder. */
-export type RemoteKind = Exclude<NonNullable<Flag["completes"]>, "file" | "directory" | "workload">;
+export type RemoteKind = Exclude<NonNullable<Flag["completes"]>, "file" | "directory" | "controller" | "workload">;
 
 /** Returns values of flags: contexts of the kubeconfig, namespaces of the cluster. */
 export interface ValueSource {

@@ -29,7 +29,7 @@ export interface FlagSyntax {
   /** Never shows the value, not even in an error message. @default false */
   readonly isSecret?: boolean;
   /** What shell completion offers as a value. @default `choices` */
-  readonly completes?: "file" | "directory" | "context" | "cluster" | "user" | "namespace" | "workload";
+  readonly completes?: "file" | "directory" | "context" | "cluster" | "user" | "namespace" | "controller" | "workload";
   /** Values that shell completion offers. @default the words of the schema, as those of an enumeration; else none */
   readonly choices?: readonly string[];
 }

@@ -1,5 +1,5 @@
 /**
- * RecordFile: the file of `--record`, JSON Lines that `why --file` reads.
+ * RecordFile: the file of `--record`, JSON Lines that `replay` and `why --file` read.
  *
  *   Recording -> write(entry) -> lines in memory -> FILE -> FILE.1 -> … -> FILE.4 -> removed
  *

@@ -6,7 +6,7 @@ import { maxOldParts, maxPartBytes } from "./record_file.ts";
 export const recordFlag = flag(text().optional(), {
   flags: "--record <path>",
   about: [
-    "record what happens to this file, for why --file: whole objects, without secrets;",
+    "record what happens to this file, for replay and why --file: whole objects, without secrets;",
     `at ${
       maxPartBytes / 1024 / 1024
     } MiB, and when the next process starts, it becomes PATH.1, up to PATH.${maxOldParts}`,

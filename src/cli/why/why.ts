@@ -12,7 +12,7 @@ import { type Call, CommandError, exitCode, listenForInterrupts, subcommand } fr
 import { commandLineOnly, flag, namespaceName, oneOf, text, UsageError, wholeNumber } from "../flags/mod.ts";
 import { formatValue } from "../output/mod.ts";
 import { askDebugEndpoint, debugClientFlags } from "../debug/mod.ts";
-import { readRecordingFile } from "./recording_file.ts";
+import { readRecordingFiles } from "../recording/mod.ts";
 
 const whyFlags = z.object({
   not: flag(z.boolean().default(false), {
@@ -145,7 +145,9 @@ const whyNotSchema = z.object({
 async function read(call: Call<WhyFlags>, path: string): Promise<Answered> {
   const { flags, session } = call;
   const words = wordsOf(call);
-  const entries = await readRecordingFile(path);
+  const { entries, isFirstMissing, cutLine } = await readRecordingFiles(path, { keepsStates: false });
+  if (isFirstMissing) session.info("the first files of the recording are gone: what happened before is not known");
+  if (cutLine !== undefined) session.info(`line ${cutLine} has no end: the process was ended while it wrote`);
   const controllers = session.operator.controllers.map(knownController);
   const now = entries.at(-1)?.at ?? 0;
   const question = { ...words, namespace: flags.namespace, isNot: flags.not };

@@ -15,12 +15,14 @@ const change = {
   by: [{ manager: "kubectl-edit", operation: "Update" }],
 };
 
-/** Runs `why` with a file that has `text`. */
+const header = { pintleRecording: 1, operator: "op", version: "1", controllers: [], startedAt: at };
+
+/** Runs `why` with the recording that has `text` after its header. */
 async function withFile(text: string, ...args: readonly string[]) {
   const folder = await mkdtemp(join(tmpdir(), "pintle-why-"));
   try {
     const path = join(folder, "incident.jsonl");
-    await writeFile(path, text);
+    await writeFile(path, `${JSON.stringify(header)}\n${text}`);
     return await runCommandLine(operator, ["why", ...args, "--file", path]);
   } finally {
     await rm(folder, { recursive: true });
@@ -46,9 +48,10 @@ test("[130] why --file explains an object from a recording, as text and as JSON"
 test("[130] why reads a recording whose last line was cut, and refuses a file that is none", async () => {
   const cut = await withFile(`${JSON.stringify(change)}\n{"id":2,"at":`, "deploy", "web");
   assertEquals(cut.code, 0);
+  assertMatch(cut.err, /^op: line 3 has no end: the process was ended while it wrote$/m);
   const other = await withFile("hello\nworld\n", "deploy", "web");
   assertEquals(other.code, 1);
-  assertMatch(other.err, /^op: Cannot read recording ".*": line 1 is no entry\. Name a file of run --record$/m);
+  assertMatch(other.err, /^op: Cannot read recording ".*": line 2 is not JSON\. Name a file of run --record$/m);
   const unknown = await withFile(`${JSON.stringify(change)}\n`, "secret", "web");
   assertMatch(
     unknown.err,

@@ -92,7 +92,9 @@ export interface ChangeEntry extends EntryBase {
   readonly by?: readonly FieldWriter[];
   /** The object is part of the first full state of a cache: only a recording with states has such an entry. */
   readonly isInitial?: boolean;
-  /** The whole new object without managedFields and without secrets, for `replay`. Only in a recording with states. */
+  /** The name of the cache, as in its `list` entry. Only in a recording with states. */
+  readonly cache?: string;
+  /** The whole new object as the cache has it, without secrets, for `replay`. Only in a recording with states. */
   readonly state?: Plain;
 }
 
@@ -240,7 +242,7 @@ export interface WriteEntry extends EntryBase {
   readonly answer: WriteAnswer;
   /** How long it took, in milliseconds. */
   readonly durationMs: number;
-  /** The whole object in the response, for `replay`. Only in a recording with states. */
+  /** The whole object in the response, without secrets, for `replay`. Only in a recording with states. */
   readonly state?: Plain;
 }
 

@@ -2,9 +2,10 @@
  * maskedObject(): a whole object, or the body of a write, without its secrets. Unlike redact(), which makes short fields of
  * logs, it cuts nothing, so that a recorded state can be fed to a controller again.
  *
- * Guarantees: of a Secret only the metadata remains, with masked annotations; managedFields and the annotation
- * last-applied-configuration are left out; a value under a secret name is masked wherever it is, also as the value of a
- * named pair or of an operation of a JSON patch; so is what looks like a secret inside of any text.
+ * Guarantees: of a Secret only the metadata remains, with masked annotations and without managedFields; the annotation
+ * last-applied-configuration is left out; a value under a secret name is masked wherever it is, also as the value of a
+ * named pair or of an operation of a JSON patch; so is what looks like a secret inside of any text. The field names in
+ * managedFields stay, because a controller decides by them; the values of lists in them that stand under a secret name do not.
  */
 import { isSecretName, liveSecrets, mask, maskShapes, type Plain } from "../redaction/mod.ts";
 
@@ -78,12 +79,37 @@ function maskedMap(value: Readonly<Record<string, unknown>>, depth: number): Pla
   const nameOfValue = namesItsValue(value);
   for (const name of Object.keys(value)) {
     const inner = value[name];
-    if (inner === undefined || name === lastApplied || (name === "managedFields" && Array.isArray(inner))) continue;
+    if (inner === undefined || name === lastApplied) continue;
+    if (name === "managedFields" && Array.isArray(inner)) {
+      entries.push([name, inner.map((manager) => maskedManager(manager, depth + 1))]);
+      continue;
+    }
     const isSecret = isSecretName(name) || (name === "value" && nameOfValue);
     entries.push([maskedText(name), isSecret && holdsText(inner) ? mask : masked(inner, depth + 1)]);
   }
   // fromEntries defines properties instead of assigning them, so `__proto__` stays an ordinary key.
   return Object.fromEntries(entries);
+}
+
+/** An element of managedFields. */
+function maskedManager(manager: unknown, depth: number): Plain {
+  if (!isMap(manager)) return masked(manager, depth);
+  const { fieldsV1, ...rest } = manager;
+  const plain = masked(rest, depth) as { readonly [key: string]: Plain };
+  return fieldsV1 === undefined ? plain : { ...plain, fieldsV1: maskedFields(fieldsV1, depth + 1, false) };
+}
+
+/** Field sets: `f:name`, `k:{"name":"web"}`, `v:"element"`. @param isSecret They are below a secret name. */
+function maskedFields(fields: unknown, depth: number, isSecret: boolean): Plain {
+  if (!isMap(fields)) return masked(fields, depth);
+  if (depth >= maxDepth) return {};
+  return Object.fromEntries(
+    Object.entries(fields).map(([step, below]) => {
+      const isField = step.startsWith("f:");
+      const shown = isField || !isSecret || step === "." ? maskedText(step) : `${step.slice(0, 2)}${mask}`;
+      return [shown, maskedFields(below, depth + 1, isSecret || (isField && isSecretName(step.slice(2))))];
+    }),
+  );
 }
 
 /** True for `{ name: "API_TOKEN", value }`, and for an operation of a JSON patch on such a value. */

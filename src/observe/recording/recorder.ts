@@ -184,7 +184,9 @@ function withoutState(entry: NewEntry): NewEntry {
     return entry;
   }
   const { state: _, ...rest } = entry;
-  return rest;
+  if (rest.kind !== "change") return rest;
+  const { cache: _cache, ...change } = rest;
+  return change;
 }
 
 /** What is sent to a Secret is masked before it is stored. */

@@ -112,7 +112,13 @@ test("no secret is read from a recording, wherever it was", () => {
     stringData: { key: canary },
   };
   const pod = {
-    metadata: { name: "p", managedFields: [{ manager: canary }] },
+    metadata: {
+      name: "p",
+      managedFields: [{
+        manager: "user",
+        fieldsV1: { "f:spec": { "f:password": { ".": {}, [`v:"${canary}"`]: {} } } },
+      }],
+    },
     spec: {
       containers: [{ name: "app", env: [{ name: "API_TOKEN", value: canary }], args: [`--token=${canary}`] }],
       password: canary,

@@ -8,6 +8,7 @@
  */
 import type { Plain } from "../redaction/mod.ts";
 import type { Entry } from "./entries.ts";
+import { entryProblem } from "./entry_shape.ts";
 import type { RecordingSink } from "./recorder.ts";
 
 /** The version of the format. It grows when a reader of the previous version would misread the file. */
@@ -162,7 +163,7 @@ class LineReader {
       throw this.#error(line === 1 ? "its first line is no header" : `line ${line} is not JSON`, cause);
     }
     if (line === 1) return { kind: "header", header: this.#header(value) };
-    const problem = problemOf(value);
+    const problem = entryProblem(value, text);
     if (problem !== undefined) throw this.#error(`line ${line} is no entry: ${problem}`);
     const entry = value as Entry;
     if (entry.id <= this.#lastId) throw this.#error(`line ${line} has id ${entry.id} after ${this.#lastId}`);
@@ -187,18 +188,6 @@ class LineReader {
   #error(state: string, cause?: unknown): RecordingError {
     return new RecordingError(`Cannot read recording ${this.#name}: ${state}`, { cause });
   }
-}
-
-/** What is wrong with the fields that every entry has; undefined if nothing is. */
-function problemOf(value: unknown): string | undefined {
-  if (!isMap(value)) return "it is not an object";
-  const { id, at, kind, causes } = value;
-  if (!(Number.isSafeInteger(id) && (id as number) > 0)) return "id is not a number from 1 up";
-  if (typeof at !== "number") return "at is not a number";
-  if (typeof kind !== "string") return "kind is not a text";
-  const areEarlier = Array.isArray(causes) &&
-    causes.every((cause) => typeof cause === "number" && cause < (id as number));
-  return areEarlier ? undefined : "causes are not ids of earlier entries";
 }
 
 function isMap(value: unknown): value is Readonly<Record<string, unknown>> {

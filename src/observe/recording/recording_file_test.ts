@@ -23,7 +23,14 @@ async function read(text: string, chunkBytes = 1 << 16, maxLineLength?: number):
   return await Array.fromAsync(readRecording(chunks, { name: "r.jsonl", maxLineLength }));
 }
 
-const change: NewEntry = { kind: "change", via: "watch", change: "added", causes: [], object: foo, state: { a: [1] } };
+const change: NewEntry = {
+  kind: "change",
+  via: "watch",
+  change: "added",
+  causes: [],
+  object: foo,
+  state: { metadata: {} },
+};
 
 test("a recording is read as it was written, whatever the chunks, with the whole objects", async () => {
   const text = written(change, { kind: "error", causes: [1], what: "w", error: "e" });
@@ -58,6 +65,10 @@ test("what is no recording is refused, with the number of the line", async () =>
     [`${text}{"id":2,"at":1,"kind":"x","causes":[2]}\n`, /line 3 is no entry: causes/],
     [`${text}{"id":1,"at":1,"kind":"x","causes":[]}\n`, /line 3 has id 1 after 1/],
     [`${text}{"id":2,\n`, /line 3 is not JSON/],
+    [`${text}{"id":2,"at":1e400,"kind":"x","causes":[]}\n`, /line 3 is no entry: at is not a time/],
+    [`${text}{"id":2,"at":1,"kind":"change","causes":[],"via":"watch","change":"added"}\n`, /object is missing or has/],
+    [`${text}{"id":2,"at":1,"kind":"error","causes":[],"what":"w","error":"e","key":7}\n`, /key has another form/],
+    [`${text}{"id":2,"at":1,"kind":"x","causes":[],"a":${"[".repeat(600)}${"]".repeat(600)}}\n`, /deeper than 520/],
   ];
   for (const [bad, message] of cases) await assertRejects(() => read(bad), message);
   await assertRejects(() => read(`${text}${"x".repeat(1_000)}`, 100, 500), /line 3 is longer than 500/);

@@ -1,0 +1,2 @@
+/** `replay`: a recording, and what this program does with it. */
+export { replay } from "./replay.ts";

@@ -1,0 +1,214 @@
+/** Tests of `replay` with small controllers: what counts as the same, what differs and how it is shown. */
+import { assert, assertEquals, assertMatch, test } from "../../../tests/testing.ts";
+import { builtin } from "../../api/mod.ts";
+import { changed, controller, done, manifest, notCached, type Predicate, requeueAfter } from "../../controller/mod.ts";
+import type { ControllerDefinition, Result } from "../../controller/mod.ts";
+import { defineResource, z } from "../../schema/mod.ts";
+import { RecordedWorld } from "./testing/recorded_world.ts";
+
+const { ConfigMap, Secret } = builtin;
+const Secrets = notCached(Secret);
+
+const Site = defineResource({
+  group: "example.dev",
+  version: "v1",
+  kind: "Site",
+  scope: "Namespaced",
+  spec: z.object({ host: z.string() }),
+  status: z.object({ at: z.string().optional(), copies: z.number().optional() }),
+});
+
+/** One line of a controller. */
+interface Build {
+  readonly scheme?: string;
+  readonly result?: () => Result;
+  readonly note?: string;
+  readonly when?: Predicate;
+  readonly readsSecret?: boolean;
+  readonly readsLive?: boolean;
+}
+
+/** A ConfigMap for each Site, a time in its status, an Event. */
+function sites(build: Build = {}): ControllerDefinition {
+  const { scheme = "http", result = () => done, note = "Synced", when = changed.resourceVersion } = build;
+  return controller("sites").for(Site).owns(ConfigMap, { when }).uses(Secrets, ["get"]).uses(ConfigMap, ["get"])
+    .reconcile(async (ctx) => {
+      const { name = "", namespace } = ctx.object.metadata;
+      if (build.readsLive === true) await ctx.client.find(ConfigMap, "default/live", { signal: ctx.signal });
+      const secret = build.readsSecret === true ? await ctx.find(Secrets, "default/key") : undefined;
+      const data = {
+        url: `${scheme}://${ctx.object.spec.host}`,
+        key: secret === undefined ? "none" : `${secret.data?.key?.length} letters`,
+      };
+      const map = await ctx.apply(manifest(ConfigMap, { metadata: { namespace, name }, data }));
+      if (ctx.object.status?.at === undefined) {
+        await ctx.patchStatus({
+          at: new Date(ctx.clock.now()).toISOString(),
+          copies: Object.keys(map.data ?? {}).length,
+        });
+      }
+      ctx.event("Normal", "Synced", `${note} ${name}`);
+      return result();
+    });
+}
+
+/** A recording of two Sites, one of which a user has changed. */
+async function recordSites(build: Build = {}): Promise<RecordedWorld> {
+  const recorded = await RecordedWorld.start([sites(build)], { cluster: false });
+  const { world } = recorded;
+  await world.create(Secret, { name: "key", data: { key: "c2VjcmV0" } });
+  for (const name of ["blog", "shop"]) await world.create(Site, { name, spec: { host: `${name}.dev` } });
+  await world.settled();
+  await world.patch(ConfigMap, "default/blog", { kind: "merge", value: { data: { url: "http://else" } } });
+  await recorded.save();
+  return recorded;
+}
+
+test("[136] replay of the same build finds no difference, with times of the recorded clock", async () => {
+  await using recorded = await recordSites({ result: () => requeueAfter(60_000) });
+  const { code, out, err } = await recorded.replay([sites({ result: () => requeueAfter(60_000) })]);
+  assertEquals([code, out], [0, ""]);
+  assertMatch(err, /^op: replay: \d+ reconciles do the same$/m);
+});
+
+test("[136] replay shows the first write that differs as a diff with its time, controller, key and causes", async () => {
+  await using recorded = await recordSites();
+  const { code, out, err } = await recorded.replay([sites({ scheme: "https" })]);
+  assertEquals(code, 2);
+  const entry = recorded.entries.find((one) => one.kind === "write" && one.object.resource === "configmaps");
+  assertEquals(
+    out,
+    `2026-01-01T00:00:00.000Z sites default/blog: this build writes something else: apply configmaps default/blog (entry ${entry?.id})
+  because Site default/blog was created by unknown
+--- RECORDED
++++ THIS BUILD
+@@ -2,7 +2,7 @@
+   apiVersion: v1
+   data:
+     key: none
+-    url: http://blog.dev
++    url: https://blog.dev
+   kind: ConfigMap
+   metadata:
+     name: blog
+`,
+  );
+  assertMatch(err, /^op: replay: 0 reconciles do the same, 3 differ$/m);
+});
+
+test("[136] an additional write, one that is missing and another order of writes differ", async () => {
+  await using recorded = await recordSites();
+  const { entries } = recorded;
+  const firstOf = (resource: string) =>
+    entries.find((one) => one.kind === "write" && one.object.resource === resource)?.id ?? 0;
+  // Without the patch of the status.
+  const silent = controller("sites").for(Site).owns(ConfigMap).reconcile(async (ctx) => {
+    const { name = "", namespace } = ctx.object.metadata;
+    const data = { url: `http://${ctx.object.spec.host}`, key: "none" };
+    await ctx.apply(manifest(ConfigMap, { metadata: { namespace, name }, data }));
+    ctx.event("Normal", "Synced", `Synced ${name}`);
+    return done;
+  });
+  const missing = await recorded.replay([silent]);
+  assertEquals(missing.code, 2);
+  const text = `this build does not patch sites.example.dev/status default/blog, as recorded (entry ${
+    firstOf("sites.example.dev")
+  })`;
+  assert(missing.out.includes(text), missing.out);
+  const eager = controller("sites").for(Site).owns(ConfigMap).reconcile(async (ctx) => {
+    await ctx.patchStatus({ copies: 2 });
+    return done;
+  });
+  const early = await recorded.replay([eager]);
+  assert(
+    early.out.includes("this build writes something else: patch sites.example.dev/status default/blog"),
+    early.out,
+  );
+  const other = controller("sites").for(Site).owns(ConfigMap).uses(ConfigMap, ["create"]).reconcile(async (ctx) => {
+    await ctx.client.create(ConfigMap, { metadata: { namespace: "default", name: "new" } });
+    return done;
+  });
+  const added = await recorded.replay([other]);
+  assert(added.out.includes("this build wants to create configmaps default/new, which is not recorded"), added.out);
+});
+
+test("[136] another outcome, another Event and another decision differ, too", async () => {
+  await using recorded = await recordSites();
+  const slow = await recorded.replay([sites({ result: () => requeueAfter(5_000) })]);
+  assertEquals(slow.code, 2);
+  assert(slow.out.includes("this build ends the reconcile in another way"), slow.out);
+  assert(slow.out.includes("-outcome: done\n+afterMs: 5000\n+outcome: requeue\n"), slow.out);
+  const failing = await recorded.replay([sites({
+    result: () => {
+      throw new Error("no such host");
+    },
+  })]);
+  assert(failing.out.includes("+error: no such host\n+outcome: failed"), failing.out);
+  const loud = await recorded.replay([sites({ note: "Done with" })]);
+  assert(loud.out.includes("-note: Synced blog\n"), loud.out);
+  const deaf = await recorded.replay([sites({ when: () => false })]);
+  assert(deaf.out.includes('decides otherwise about a change of ConfigMap "default/blog"'), deaf.out);
+  assert(deaf.out.includes("-decision: queues default/blog\n+decision: rejected\n"), deaf.out);
+});
+
+test("[136] a read of which the recording has no answer, and a Secret, are reported and not guessed", async () => {
+  await using plain = await recordSites();
+  const live = await plain.replay([sites({ readsLive: true })]);
+  assertEquals(live.code, 1);
+  assertMatch(live.err, /nothing could be compared, it sends GET/);
+  assertMatch(
+    live.err,
+    /not compared: sites default\/blog: it sends GET \/api\/v1\/namespaces\/default\/configmaps\/live, of which the recording has no answer/,
+  );
+  assertMatch(live.err, /replay: 0 reconciles do the same, 3 could not be compared/);
+  await using secret = await recordSites({ readsSecret: true });
+  assert(!(await secret.text()).includes("c2VjcmV0"));
+  const same = await secret.replay([sites({ readsSecret: true })]);
+  assertEquals([same.code, same.out], [1, ""]);
+  assertMatch(same.err, /it reads Secret "default\/key", whose data is in no recording/);
+  await using read = await recordSites({ readsLive: true });
+  assertEquals((await read.replay([sites({ readsLive: true })])).code, 0);
+  assertMatch((await read.replay([sites({ readsLive: true })])).err, /replay: 3 reconciles do the same\n/);
+});
+
+test("[136] --key, --until and --controllers choose what is compared, and -o json has all differences", async () => {
+  await using recorded = await recordSites();
+  const changed = [sites({ scheme: "https" })];
+  const shop = await recorded.replay(changed, ["--key", "default/shop", "-o", "json"]);
+  const document = JSON.parse(shop.out);
+  assertEquals(document.reconciles, { same: 0, differ: 1, notCompared: 0, unfinished: 0 });
+  const [difference] = document.differences;
+  assertEquals([difference.key, difference.part, difference.recorded.verb], ["default/shop", "write", "apply"]);
+  assertEquals(difference.replayed.body.data.url, "https://shop.dev");
+  assertEquals(difference.causes, ["Site default/shop was created by unknown"]);
+  const early = await recorded.replay(changed, ["--until", String(difference.entry - 1), "--key", "default/shop"]);
+  assertEquals(early.code, 0, early.err);
+  const before = await recorded.replay(changed, ["--until", "2020-01-01T00:00:00Z"]);
+  assertEquals(before.code, 1);
+  assertMatch(before.err, /nothing could be compared, it has no reconcile of these controllers and this key/);
+  const none = await recorded.replay([controller("other").for(ConfigMap).reconcile(() => Promise.resolve(done))]);
+  assertEquals(none.code, 1);
+  assertMatch(
+    none.err,
+    /Cannot replay controller "sites": it was recorded by op 1, and this program has none of that name, .*\. Choose others with --controllers/,
+  );
+  const both = [...changed, controller("other").for(ConfigMap).reconcile(() => Promise.resolve(done))];
+  const other = await recorded.replay(both, ["--controllers", "other"]);
+  assertMatch(other.err, /it has no reconcile of these controllers and this key/);
+  assertEquals((await recorded.replay(changed, ["--until", "noon"])).code, 1);
+});
+
+test("[136] a recording that was cut, or whose first file is gone, is replayed as far as it is known", async () => {
+  await using recorded = await recordSites();
+  await recorded.save((lines) => [...lines.slice(0, -1), lines.at(-1)?.slice(0, 20) ?? ""]);
+  const cut = await recorded.replay([sites()]);
+  assertEquals(cut.code, 0);
+  assertMatch(cut.err, /op: line \d+ has no end: the replay ends before it/);
+  const header = JSON.stringify({ ...JSON.parse((await recorded.text()).split("\n")[0] ?? ""), part: 2 });
+  const middle = recorded.entries.findIndex(({ kind }) => kind === "reconcile-start");
+  await recorded.save((lines) => [`${header}\n`, ...lines.slice(middle + 1)]);
+  const late = await recorded.replay([sites()]);
+  assertMatch(late.err, /op: the first files of the recording are gone/);
+  assertMatch(late.err, /not compared: sites default\/blog: it reads .*, of which the recording has no state/);
+  assert(late.code === 0 || late.code === 1, late.err);
+});

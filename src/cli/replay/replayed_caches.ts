@@ -1,0 +1,238 @@
+/**
+ * ReplayedCaches: the caches of the recorded process, as they were at one moment of the recording. `apply()` takes the next
+ * change; each controller sees the caches that it had.
+ *
+ * The reads of one reconcile may lie between two entries that the replay has still to come to: `during()` lets it look ahead.
+ *
+ * Guarantees: a cache that the recording does not show from its first list on is known to be incomplete: a read that it
+ * cannot answer is reported, and never answered by a guess.
+ */
+import {
+  formatLabelSelector,
+  type Infer,
+  type KubeObject,
+  type ObjectKey,
+  type Resource,
+  resourceId,
+  resourceName,
+} from "../../api/mod.ts";
+import { Lister, type ListFilter, Store } from "../../cache/mod.ts";
+import { type CacheReader, type ControllerDefinition, isMetadataOnly } from "../../controller/mod.ts";
+import type { ChangeEntry, Entry, ListEntry } from "../../observe/mod.ts";
+
+/** One cache. */
+export interface ReplayedCache {
+  readonly name: string;
+  /** `deployments.apps`. */
+  readonly resource: string;
+  readonly store: Store<KubeObject>;
+  readonly lister: Lister<KubeObject>;
+  /** The recording has its first list. */
+  isComplete: boolean;
+}
+
+/** What a change did to a cache. */
+export interface AppliedChange {
+  readonly cache: ReplayedCache;
+  readonly key: ObjectKey;
+  readonly old: KubeObject | undefined;
+  /** The new state; undefined after a deletion. */
+  readonly current: KubeObject | undefined;
+  /** Of a deletion, the last state. */
+  readonly last: KubeObject | undefined;
+}
+
+/** Learns what is read, and decides as of when. */
+export interface ReadObserver {
+  /** The index of the entry before which the read happens; the caches may be behind it. @param key Absent for a list */
+  readAt(resource: Resource, key?: ObjectKey): number;
+  /** A cache has answered. */
+  onFound(resource: Resource, key: ObjectKey, object: KubeObject | undefined): void;
+  onListed(resource: Resource, objects: readonly KubeObject[]): void;
+  /** The recording does not tell the answer. @param what `Deployment "default/web"` */
+  onUnknown(what: string): void;
+}
+
+export class ReplayedCaches {
+  readonly #caches = new Map<string, ReplayedCache>();
+  readonly #views = new Map<string, ReadonlyMap<string, CacheChoice>>();
+
+  readonly #entries: readonly Entry[];
+  /** The index of the first entry that is not applied. */
+  #next = 0;
+  /** The caches of a controller by kind, as long as no cache is added. */
+  readonly #chosen = new Map<string, readonly ReplayedCache[]>();
+
+  /** @param definitions The controllers that read the caches. */
+  constructor(entries: readonly Entry[], definitions: readonly ControllerDefinition[]) {
+    this.#entries = entries;
+    for (const definition of definitions) {
+      const choices = definition.watches.map(({ resource }) => choiceOf(resource, definition));
+      this.#views.set(definition.name, new Map(choices.map((choice) => [resourceId(choice.resource), choice])));
+    }
+  }
+
+  /** A cache has read a full state. The objects follow as changes. */
+  #list({ cache: name, object: { resource }, isInitial }: ListEntry): void {
+    const cache = this.#cacheOf(name, resource);
+    if (isInitial) cache.isComplete = true;
+  }
+
+  /** Applies the next entry. @returns what it changed; undefined if that is nothing */
+  apply(index: number): AppliedChange | undefined {
+    const entry = this.#entries[index];
+    this.#next = index + 1;
+    if (entry?.kind === "list") this.#list(entry);
+    return entry?.kind === "change" ? this.#change(entry) : undefined;
+  }
+
+  /** Reads as of the moment before the entry with this index. */
+  during<T>(index: number, resource: string, read: () => T): T {
+    const applied: AppliedChange[] = [];
+    for (let at = this.#next; at < index; at++) {
+      const entry = this.#entries[at];
+      if (entry?.kind !== "change" || entry.object.resource !== resource) continue;
+      const change = this.#change(entry);
+      if (change !== undefined) applied.push(change);
+    }
+    try {
+      return read();
+    } finally {
+      for (const { cache, key, old } of applied.reverse()) {
+        if (old === undefined) cache.store.delete(key);
+        else cache.store.set(key, old);
+      }
+    }
+  }
+
+  #change(entry: ChangeEntry): AppliedChange | undefined {
+    const { object: { resource, key: name }, isEcho, change, state } = entry;
+    if (isEcho === true || name === undefined) return undefined;
+    const key = name as ObjectKey;
+    const cache = this.#cacheOf(entry.cache ?? resource, resource);
+    const old = cache.store.get(key);
+    const shown = state as unknown as KubeObject | undefined;
+    if (change === "deleted") {
+      cache.store.delete(key);
+      return { cache, key, old, current: undefined, last: shown ?? old };
+    }
+    if (shown === undefined) return undefined;
+    cache.store.set(key, shown);
+    return { cache, key, old, current: shown, last: undefined };
+  }
+
+  /** The caches that a controller reads of a kind. */
+  of(controller: string, resource: Resource): readonly ReplayedCache[] {
+    const id = `${controller} ${resourceId(resource)}`;
+    const known = this.#chosen.get(id);
+    if (known !== undefined) return known;
+    const choice = this.#views.get(controller)?.get(resourceId(resource));
+    const chosen = choice === undefined ? [] : this.#choose(choice);
+    this.#chosen.set(id, chosen);
+    return chosen;
+  }
+
+  #choose(choice: CacheChoice): readonly ReplayedCache[] {
+    const found = [...this.#caches.values()].filter((cache) => cache.resource === choice.name);
+    return choice.preferences.reduce<readonly ReplayedCache[]>((left, isPreferred) => {
+      const preferred = left.filter(({ name }) => isPreferred(name));
+      return preferred.length === 0 ? left : preferred;
+    }, found);
+  }
+
+  /** What a controller reads. */
+  reader(definition: ControllerDefinition, observer: ReadObserver): CacheReader {
+    return new ControllerReader(this, definition, observer);
+  }
+
+  #cacheOf(name: string, resource: string): ReplayedCache {
+    const known = this.#caches.get(name);
+    if (known !== undefined) return known;
+    const store = new Store<KubeObject>();
+    for (const choices of this.#views.values()) {
+      for (const choice of choices.values()) if (choice.name === resource) store.addIndexers(choice.indices);
+    }
+    const cache: ReplayedCache = { name, resource, store, lister: new Lister({ resource, store }), isComplete: false };
+    this.#caches.set(name, cache);
+    this.#chosen.clear();
+    return cache;
+  }
+}
+
+/** How a controller chooses among the caches of a kind, which differ in their scope. */
+interface CacheChoice {
+  readonly resource: Resource;
+  readonly name: string;
+  readonly indices: NonNullable<ControllerDefinition["watches"][number]["indices"]>;
+  /** Each leaves those that fit, unless none does: a flag of `run` may have chosen another scope for all. */
+  readonly preferences: readonly ((name: string) => boolean)[];
+}
+
+/** The names of caches are those of `cacheName()`. */
+function choiceOf(resource: Resource, { primary, options, watches }: ControllerDefinition): CacheChoice {
+  const { namespace, selector } = options;
+  const isPrimary = resourceId(resource) === resourceId(primary);
+  const labels = isPrimary && selector !== undefined ? formatLabelSelector(selector) : undefined;
+  const isNamespaced = resource.scope === "Namespaced" && namespace !== undefined;
+  return {
+    resource,
+    name: resourceName(resource),
+    indices: watches.find((watch) => resourceId(watch.resource) === resourceId(resource))?.indices ?? {},
+    preferences: [
+      (name) => isNamespaced ? `${name} `.includes(` in namespace ${namespace} `) : !name.includes(" in namespace "),
+      (name) => labels === undefined ? !name.includes(" with labels ") : name.includes(` with labels ${labels}`),
+      (name) => name.endsWith("(metadata only)") === isMetadataOnly(resource),
+    ],
+  };
+}
+
+class ControllerReader implements CacheReader {
+  readonly #caches: ReplayedCaches;
+  readonly #definition: ControllerDefinition;
+  readonly #observer: ReadObserver;
+
+  constructor(caches: ReplayedCaches, definition: ControllerDefinition, observer: ReadObserver) {
+    this.#caches = caches;
+    this.#definition = definition;
+    this.#observer = observer;
+  }
+
+  find<R extends Resource>(resource: R, key: ObjectKey): Infer<R> | undefined {
+    const caches = this.#declared(resource);
+    const name = resourceName(resource);
+    const object = this.#caches.during(
+      this.#observer.readAt(resource, key),
+      name,
+      () => caches.map(({ store }) => store.get(key)).find((found) => found !== undefined),
+    );
+    if (object === undefined && (caches.length === 0 || caches.some(({ isComplete }) => !isComplete))) {
+      this.#observer.onUnknown(`${resource.kind} "${key}"`);
+    }
+    this.#observer.onFound(resource, key, object);
+    return object as Infer<R> | undefined;
+  }
+
+  list<R extends Resource>(resource: R, filter: ListFilter): readonly Infer<R>[] {
+    const caches = this.#declared(resource);
+    const name = resourceName(resource);
+    if (caches.length === 0 || caches.some(({ isComplete }) => !isComplete)) {
+      this.#observer.onUnknown(`the list of ${name}`);
+    }
+    const read = () => caches.flatMap(({ lister }) => lister.list(filter));
+    const objects = this.#caches.during(this.#observer.readAt(resource), name, read);
+    this.#observer.onListed(resource, objects);
+    // Objects of any Resource are KubeObjects; TypeScript cannot see that through a type parameter.
+    return objects as readonly unknown[] as readonly Infer<R>[];
+  }
+
+  /** @throws TypeError when the controller does not watch the kind, as its caches do. */
+  #declared(resource: Resource): readonly ReplayedCache[] {
+    const { name, watches } = this.#definition;
+    if (watches.some((watch) => resourceId(watch.resource) === resourceId(resource))) {
+      return this.#caches.of(name, resource);
+    }
+    throw new TypeError(
+      `Cannot read ${resource.kind} from the cache: controller "${name}" did not declare it. Declare .watches(${resource.kind}, ...)`,
+    );
+  }
+}
