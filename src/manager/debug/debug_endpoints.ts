@@ -33,7 +33,7 @@ const maxChains = 100;
 /** Creates the handler. */
 export function debugEndpoints(options: DebugEndpointsOptions): ServeHandler {
   const { state, recording, clock, isLoopback } = options;
-  const entries = new RecordingAnswers(recording);
+  const entries = new RecordingAnswers(recording, clock);
   const profiles = new ProfileAnswers({ clock, isLoopback });
   const handlers: Readonly<Record<string, (request: Request) => Response | Promise<Response>>> = {
     "/debug/queues": () => jsonResponse(200, { now: clock.now(), queues: state.queues() }),

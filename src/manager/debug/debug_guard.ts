@@ -2,7 +2,7 @@
  * debugGuard(): who may read the debug endpoint. It shows which objects exist, what the controllers do with them, and
  * profiles of the process, so each request needs a token, also on loopback: every process of a machine can connect there.
  *
- * Guarantees (security 29): GET and HEAD only; no request of a web page, and none for another host (DNS rebinding); the token is
+ * Guarantees (security 29): GET only; no request of a web page, and none for another host (DNS rebinding); the token is
  * compared in a time that does not depend on it; without it, no work is done.
  */
 import type { ServeHandler } from "../../runtime/mod.ts";
@@ -16,23 +16,22 @@ export interface DebugGuardOptions {
 
 /** The names of a server on loopback. */
 const loopbackHosts: ReadonlySet<string> = new Set(["localhost", "[::1]"]);
-/** Longer than any token. */
-const maxTokenChars = 4096;
+/** Longer than a token may be in its file, and the word before it. */
+const maxAuthorizationChars = 4096 + 64;
 
 /** Puts the checks in front of `handler`. */
 export function debugGuard(handler: ServeHandler, options: DebugGuardOptions): ServeHandler {
   const isToken = tokenCheck(options.token);
   return async (request, connection) => {
-    if (request.method !== "GET" && request.method !== "HEAD") {
-      return refuse(405, "Only GET is served", { allow: "GET, HEAD" });
-    }
+    if (request.method !== "GET") return refuse(405, "Only GET is served", { allow: "GET" });
     if (request.headers.has("origin")) return refuse(403, "Requests from web pages are forbidden");
     const host = (request.headers.get("host") ?? "").replace(/:\d+$/, "").toLowerCase();
     if (options.isLoopback && !loopbackHosts.has(host) && !/^127(\.\d{1,3}){3}$/.test(host)) {
       return refuse(403, "This server serves loopback addresses only");
     }
     const authorization = request.headers.get("authorization") ?? "";
-    const [, given = ""] = /^Bearer +(\S+)$/i.exec(authorization.slice(0, maxTokenChars)) ?? [];
+    const isShort = authorization.length <= maxAuthorizationChars;
+    const [, given = ""] = (isShort ? /^Bearer +(\S+)$/i.exec(authorization) : undefined) ?? [];
     if (!await isToken(given)) return refuse(401, "The token is missing or wrong", { "www-authenticate": "Bearer" });
     return await handler(request, connection);
   };

@@ -1,7 +1,7 @@
 /**
  * CPU profiles and heap snapshots over HTTP, for Chrome's developer tools.
  *
- * Guarantees: one at a time; a CPU profile takes at most 60 s; a heap snapshot, which stops the process while it is made, is
+ * Guarantees: one at a time, from its question to the end of its answer; a CPU profile takes at most 60 s; a heap snapshot, which stops the process while it is made, is
  * refused for a heap of more than 512 MiB, and for clients of other machines, because it contains the credentials in memory.
  */
 import type { Clock } from "../../async/mod.ts";
@@ -62,16 +62,43 @@ export class ProfileAnswers {
   }
 
   async #exclusively(what: string, make: () => Promise<Response>): Promise<Response> {
-    if (this.#isBusy) return refuse(503, "Another profile is being made: try again when it is done");
-    this.#isBusy = true;
-    try {
-      return await make();
-    } catch (error) {
-      return refuse(501, `This runtime cannot make a ${what}: ${errorText(error)}`);
-    } finally {
-      this.#isBusy = false;
+    if (this.#isBusy) {
+      return refuse(429, "Another profile is being made: try again when it is done", { "retry-after": "10" });
     }
+    this.#isBusy = true;
+    const end = () => void (this.#isBusy = false);
+    try {
+      const { body, headers } = await make();
+      if (body !== null) return new Response(observed(body, end), { headers });
+    } catch (error) {
+      end();
+      return refuse(501, `This runtime cannot make a ${what}: ${errorText(error)}`);
+    }
+    end();
+    return refuse(501, `This runtime cannot make a ${what}: it is empty`);
   }
+}
+
+/** Passes a body on, and calls `end` when it was read, cancelled or has failed. */
+function observed(body: ReadableStream<Uint8Array>, end: () => void): ReadableStream<Uint8Array> {
+  const reader = body.getReader();
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      try {
+        const { done, value } = await reader.read();
+        if (!done) return controller.enqueue(value);
+        end();
+        controller.close();
+      } catch (error) {
+        end();
+        controller.error(error);
+      }
+    },
+    async cancel(reason) {
+      end();
+      await reader.cancel(reason);
+    },
+  }, { highWaterMark: 0 });
 }
 
 function fileResponse(body: Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>, name: string): Response {

@@ -1,24 +1,32 @@
 /**
  * The recording over HTTP: pages of entries after an id, and the entries as they happen, as server-sent events.
  *
- * Guarantees: a page has at most 2,000 entries and 4 MiB; a client that reads its events more slowly than they happen is
- * ended when 1,000 of them wait, with an event that says so; at most 4 clients follow at once.
+ * Guarantees: a page has at most 2,000 entries and 4 MiB. A follower reads from the recording itself, one part of at most 256
+ * entries and 256 KiB at a time, so that a client that does not read costs no more than that; if the recording has dropped
+ * what it has not read, it is ended with an event that says so. At most 16 clients follow at once; one that has gone without
+ * closing its connection is found by a comment every 15 s.
  */
-import type { Entry, RecordingReader } from "../../observe/mod.ts";
+import type { Clock } from "../../async/mod.ts";
+import type { Entry, EntryId, RecordingReader } from "../../observe/mod.ts";
 import { jsonResponse, refuse } from "./debug_guard.ts";
 
 const maxEntries = 2_000;
 const maxBytes = 4 * 1024 * 1024;
-const maxWaiting = 1_000;
-const maxFollowers = 4;
+const maxPartEntries = 256;
+const maxPartBytes = 256 * 1024;
+const maxFollowers = 16;
+const commentMs = 15_000;
 
 /** Answers about one recording. */
 export class RecordingAnswers {
   readonly #recording: RecordingReader;
+  readonly #clock: Clock | undefined;
   #followers = 0;
 
-  constructor(recording: RecordingReader) {
+  /** @param clock for the comments to quiet followers; without it there are none */
+  constructor(recording: RecordingReader, clock?: Clock) {
     this.#recording = recording;
+    this.#clock = clock;
   }
 
   /** A page of entries, or the live ones for a client that accepts `text/event-stream`. */
@@ -33,49 +41,43 @@ export class RecordingAnswers {
     const { lastId, dropped, bytes } = this.#recording;
     const entries: Entry[] = [];
     let size = 0;
-    for (const entry of this.#recording.entries(after)) {
+    for (const entry of this.#recording.entries(after, maxEntries)) {
       size += JSON.stringify(entry).length;
-      if (entries.length >= maxEntries || size > maxBytes) break;
+      // At least one, or the next question would be the same.
+      if (size > maxBytes && entries.length > 0) break;
       entries.push(entry);
     }
     return jsonResponse(200, { lastId, dropped, bytes, next: entries.at(-1)?.id ?? after, entries });
   }
 
   #follow(after: number, signal: AbortSignal): Response {
-    if (this.#followers >= maxFollowers) return refuse(503, `${maxFollowers} clients follow the recording already`);
-    const encoder = new TextEncoder();
-    let subscription: Disposable | undefined;
+    if (this.#followers >= maxFollowers) {
+      return refuse(503, `${maxFollowers} clients follow the recording already`, { "retry-after": "5" });
+    }
+    this.#followers++;
+    const follower = new Follower(this.#recording, after, this.#clock);
+    let hasEnded = false;
     const end = () => {
-      if (subscription === undefined) return;
-      subscription[Symbol.dispose]();
-      subscription = undefined;
+      if (hasEnded) return;
+      hasEnded = true;
       this.#followers--;
+      follower[Symbol.dispose]();
+      signal.removeEventListener("abort", end);
     };
+    signal.addEventListener("abort", end, { once: true });
+    if (signal.aborted) end();
+    const encoder = new TextEncoder();
     const body = new ReadableStream<Uint8Array>({
-      start: (controller) => {
-        this.#followers++;
-        const close = () => {
-          end();
-          try {
-            controller.close();
-          } catch {
-            // The client has cancelled it already.
-          }
-        };
-        const send = (entry: Entry) => {
-          if (subscription === undefined) return;
-          if ((controller.desiredSize ?? 0) > 0) {
-            return controller.enqueue(encoder.encode(`id: ${entry.id}\ndata: ${JSON.stringify(entry)}\n\n`));
-          }
-          controller.enqueue(encoder.encode(`event: behind\ndata: {"lastId":${entry.id - 1}}\n\n`));
-          close();
-        };
-        subscription = this.#recording.subscribe(send);
-        signal.addEventListener("abort", close, { once: true });
-        for (const entry of this.#recording.entries(after).slice(0, maxWaiting / 2)) send(entry);
+      async pull(controller) {
+        const { text, isLast } = await follower.next();
+        if (hasEnded) return controller.close();
+        controller.enqueue(encoder.encode(text));
+        if (!isLast) return;
+        end();
+        controller.close();
       },
       cancel: end,
-    }, { highWaterMark: maxWaiting });
+    }, { highWaterMark: 0 });
     return new Response(body, {
       headers: {
         "content-type": "text/event-stream",
@@ -83,5 +85,74 @@ export class RecordingAnswers {
         "x-content-type-options": "nosniff",
       },
     });
+  }
+}
+
+/** The place of one client in the recording. */
+class Follower implements Disposable {
+  readonly #recording: RecordingReader;
+  readonly #clock: Clock | undefined;
+  readonly #subscription: Disposable;
+  #lastId: EntryId;
+  #dropped: number;
+  #wake: (() => void) | undefined;
+  #hasEnded = false;
+
+  constructor(recording: RecordingReader, after: EntryId, clock: Clock | undefined) {
+    this.#recording = recording;
+    this.#clock = clock;
+    this.#lastId = after;
+    this.#dropped = recording.dropped;
+    this.#subscription = recording.subscribe(() => this.#wake?.());
+  }
+
+  /** The next events, as soon as there are any; a comment if there are none for a while. */
+  async next(): Promise<{ readonly text: string; readonly isLast: boolean }> {
+    let isQuiet = false;
+    while (!this.#hasEnded) {
+      const entries = this.#recording.entries(this.#lastId, maxPartEntries);
+      if (this.#hasLost(entries[0])) {
+        return { text: `event: behind\ndata: {"lastId":${this.#lastId}}\n\n`, isLast: true };
+      }
+      if (entries.length > 0) return { text: this.#eventsOf(entries), isLast: false };
+      if (isQuiet) return { text: ": nothing has happened\n\n", isLast: false };
+      isQuiet = await this.#pause() === "quiet";
+    }
+    return { text: "", isLast: true };
+  }
+
+  /** True if the recording has dropped entries that were not read. Some ids are in no entry in memory. */
+  #hasLost(oldest: Entry | undefined): boolean {
+    const { dropped } = this.#recording;
+    const hasDropped = dropped !== this.#dropped;
+    this.#dropped = dropped;
+    return hasDropped && oldest !== undefined && oldest.id > this.#lastId + 1 &&
+      this.#recording.entries(0, 1)[0]?.id === oldest.id;
+  }
+
+  #eventsOf(entries: readonly Entry[]): string {
+    let text = "";
+    for (const entry of entries) {
+      const event = `id: ${entry.id}\ndata: ${JSON.stringify(entry)}\n\n`;
+      if (text !== "" && text.length + event.length > maxPartBytes) break;
+      text += event;
+      this.#lastId = entry.id;
+    }
+    return text;
+  }
+
+  async #pause(): Promise<"woken" | "quiet"> {
+    const { promise, resolve } = Promise.withResolvers<"woken" | "quiet">();
+    this.#wake = () => resolve("woken");
+    using _timer = this.#clock?.timer(commentMs, () => resolve("quiet"));
+    const how = await promise;
+    this.#wake = undefined;
+    return how;
+  }
+
+  [Symbol.dispose](): void {
+    this.#hasEnded = true;
+    this.#subscription[Symbol.dispose]();
+    this.#wake?.();
   }
 }

@@ -63,9 +63,10 @@ export class EntryRing {
     return slot?.id === id ? stored(slot) : undefined;
   }
 
-  /** The entries with a higher id than `after`, oldest first, as they are at the moment of the call. */
-  after(after: EntryId): readonly StoredEntry[] {
-    return this.#slots.slice(this.#indexAfter(after)).map(stored);
+  /** At most `limit` entries with a higher id than `after`, oldest first, as they are at the moment of the call. */
+  after(after: EntryId, limit: number): readonly StoredEntry[] {
+    const start = this.#indexAfter(after);
+    return this.#slots.slice(start, start + limit).map(stored);
   }
 
   /** The index of the first entry with a higher id. */

@@ -39,8 +39,13 @@ export interface RecordingReader {
   readonly dropped: number;
   /** Estimated bytes in memory. */
   readonly bytes: number;
-  /** The entries in memory, oldest first. @param after only those with a higher id @default 0 */
-  entries(after?: EntryId): readonly Entry[];
+  /**
+   * The entries in memory, oldest first.
+   *
+   * @param after Only those with a higher id. @default 0
+   * @param limit The most entries; a reader that needs few should say so, since secrets are masked in each. @default Infinity
+   */
+  entries(after?: EntryId, limit?: number): readonly Entry[];
   /** The entry with this id; undefined if it is not in memory. */
   find(id: EntryId): Entry | undefined;
   /** Calls `listener` with each new entry until the result is disposed. */
@@ -145,9 +150,9 @@ export class Recording implements Recorder, RecordingReader {
     return id;
   }
 
-  /** The entries in memory, oldest first. @param after only those with a higher id @default 0 */
-  entries(after: EntryId = 0): readonly Entry[] {
-    return this.#ring?.after(after).map(sealed) ?? [];
+  /** The entries in memory, oldest first; see {@link RecordingReader.entries}. */
+  entries(after: EntryId = 0, limit = Infinity): readonly Entry[] {
+    return this.#ring?.after(after, limit).map(sealed) ?? [];
   }
 
   /** The entry with this id; undefined if it is not in memory. */

@@ -25,8 +25,8 @@ export function endpointOf({ manager, clock }: TestManager, recording: Recording
 }
 
 /** The endpoint of a Manager that does nothing. */
-export function idleEndpoint(options: { readonly isLoopback?: boolean } = {}) {
+export function idleEndpoint(options: { readonly isLoopback?: boolean; readonly maxBytes?: number } = {}) {
   const test = createTestManager([greeter()]);
-  const recording = new Recording({ now: () => 0 });
+  const recording = new Recording({ now: () => 0, ...(options.maxBytes === undefined ? {} : options) });
   return { test, recording, handler: endpointOf(test, recording, options.isLoopback) };
 }
