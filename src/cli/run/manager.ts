@@ -31,7 +31,7 @@ import { webhookRunnable } from "./webhooks.ts";
 import { type Clock, untilAborted } from "../../async/mod.ts";
 import { awaitRunnable } from "./await_runnable.ts";
 import { debugListener, type DebugParts } from "./debug_listener.ts";
-import { certificateOf } from "./serving_certificate.ts";
+import { certificateOf, followCertificate } from "./serving_certificate.ts";
 import type { RunPlan } from "./run_plan.ts";
 
 /** Creates the Manager; nothing runs yet. @throws UsageError when the flags of leader election do not fit together */
@@ -162,18 +162,31 @@ interface EndpointParts {
 
 /** Creates the listeners that the flags describe, for the Manager's phase "http". */
 export function createEndpoints(flags: ServingFlags, parts: EndpointParts): readonly Runnable[] {
-  const { healthProbeBindAddress: health, metricsBindAddress: metrics, debugBindAddress: debug } = flags;
+  const { healthProbeBindAddress: health, metricsBindAddress: metrics, debugBindAddress: debug, certDir } = flags;
+  // What other machines reach has TLS.
+  const following = ({ hostname }: BindAddress) =>
+    certDir === undefined || isLoopback(hostname) ? undefined : { folder: certDir, clock: parts.clock };
   return [
     ...(health === undefined ? [] : [listener("health probes", () => serveHealth(health, parts))]),
-    ...(metrics === undefined ? [] : [listener("metrics", () => serveMetrics(metrics, flags, parts))]),
+    ...(metrics === undefined
+      ? []
+      : [listener("metrics", () => serveMetrics(metrics, flags, parts), following(metrics))]),
     ...(debug === undefined || parts.debug === undefined
       ? []
-      : [listener("debugging", debugListener(debug, flags, parts.debug))]),
+      : [listener("debugging", debugListener(debug, flags, parts.debug), following(debug))]),
   ];
 }
 
-/** A Runnable that binds its port before later phases start, and serves until the stop. */
-function listener(name: string, open: () => Promise<Server>): Runnable {
+/**
+ * A Runnable that binds its port before later phases start, and serves until the stop.
+ *
+ * @param following Where its certificate is followed. @default it has none
+ */
+function listener(
+  name: string,
+  open: () => Promise<Server>,
+  following?: { readonly folder: string; readonly clock: Clock },
+): Runnable {
   let server: Server | undefined;
   return {
     name,
@@ -181,7 +194,9 @@ function listener(name: string, open: () => Promise<Server>): Runnable {
       server = await open();
     },
     async run({ stop }) {
-      if (server !== undefined) await runEndpoints(server, stop);
+      if (server === undefined) return;
+      const followed = following && followCertificate(server, following, stop);
+      await Promise.all([runEndpoints(server, stop), followed]);
     },
   };
 }

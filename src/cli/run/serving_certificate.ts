@@ -1,5 +1,13 @@
-/** certificateOf(): the certificate of a listener that other machines can reach, from the folder of `--cert-dir`. */
-import { joinPath, readText, type ServeTls } from "../../runtime/mod.ts";
+/**
+ * The certificate of a listener that other machines can reach, from the folder of `--cert-dir`: certificateOf() reads it for
+ * the start, followCertificate() replaces it whenever the files change, as the webhook server does.
+ *
+ * Guarantees: no connection and no handshake ends because of a replacement; files that are no pair are not used.
+ */
+import type { Clock } from "../../async/mod.ts";
+import { logger } from "../../observe/mod.ts";
+import { joinPath, readText, type Server, type ServeTls } from "../../runtime/mod.ts";
+import { certificateFiles } from "../../webhook/mod.ts";
 import { CommandError, exitCode } from "../command/mod.ts";
 import { UsageError } from "../flags/mod.ts";
 import type { BindAddress } from "./run_flags.ts";
@@ -29,6 +37,26 @@ export async function certificateOf(
     readCertificate(joinPath(folder, "tls.key")),
   ]);
   return { cert, key };
+}
+
+/** Replaces the certificate of a server when its files change, until `signal` aborts. */
+export async function followCertificate(
+  server: Server,
+  { folder, clock }: { readonly folder: string; readonly clock: Clock },
+  signal: AbortSignal,
+): Promise<void> {
+  const log = logger("endpoints");
+  let isFirst = true;
+  // Its end is in no metric here: one that webhooks share would show the other certificate.
+  for await (const pair of certificateFiles(folder, { clock, log }).pairs(signal)) {
+    try {
+      server.replaceCertificate(pair);
+      if (!isFirst) log.info("replaced the certificate", { port: server.port });
+    } catch (error) {
+      log.error("cannot use the new certificate", { port: server.port, error });
+    }
+    isFirst = false;
+  }
 }
 
 async function readCertificate(path: string): Promise<string> {
