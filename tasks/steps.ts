@@ -6,7 +6,7 @@
  * Guarantees: each step has an outcome. A step that cannot be started, is killed, or waits for one that failed, counts
  * as failed.
  */
-import { type ChildProcess, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { availableParallelism, constants } from "node:os";
 import process from "node:process";
 import { runInOrder } from "./schedule.ts";
@@ -148,31 +148,43 @@ function secondsSince(startedAt: number): number {
   return (performance.now() - startedAt) / 1000;
 }
 
-/** The commands that run. They end when the gate is told to end. */
-const children = new Set<ChildProcess>();
-
-/** Ends the commands that run when this process gets a signal to end, and then this process. */
+/** Ends this process when it gets a signal to end; its commands end with it, see {@link guard}. */
 export function endWithSignals(): void {
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
-    process.once(signal, () => {
-      for (const child of children) child.kill(signal);
-      process.exit(128 + constants.signals[signal]);
-    });
+    process.once(signal, () => process.exit(128 + constants.signals[signal]));
   }
 }
 
+/**
+ * Runs a command, and ends it and all that it has started when the pipe of standard input closes: this process has ended,
+ * however it did, SIGKILL included. The command has a group of processes of its own, so that those are found that its own
+ * parent does not end: `tasks/node.ts` waits for Node without handling signals.
+ */
+const guard = `exec 3<&0 </dev/null
+"$@" 3<&- &
+command=$!
+( trap '' TERM; read -r _ <&3; kill -TERM 0; sleep 2; kill -KILL 0 ) >/dev/null 2>&1 &
+watch=$!
+wait "$command"
+code=$?
+kill -KILL "$watch" 2>/dev/null
+exit "$code"`;
+
+/** Runs a command in a group of its own that ends with this process. */
 function runCommand(command: readonly string[], onOutput: (text: string) => void): Promise<number> {
   const [name = "", ...args] = command;
   // The Deno that runs this, wherever it came from: `npx deno` puts none on everybody's PATH.
   const program = name === "deno" ? process.execPath : name;
   return new Promise((resolve, reject) => {
-    const child = spawn(program, args, { stdio: ["ignore", "pipe", "pipe"], env: process.env });
-    children.add(child);
+    const child = spawn("/bin/sh", ["-c", guard, name, program, ...args], {
+      stdio: ["pipe", "pipe", "pipe"],
+      env: process.env,
+      detached: true,
+    });
     child.stdout.setEncoding("utf8").on("data", onOutput);
     child.stderr.setEncoding("utf8").on("data", onOutput);
     child.on("error", reject);
     child.on("close", (code, signal) => {
-      children.delete(child);
       if (signal !== null) onOutput(`${name} was ended by ${signal}\n`);
       resolve(code ?? 128 + (signal === null ? 0 : constants.signals[signal]));
     });

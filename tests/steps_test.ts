@@ -3,12 +3,13 @@ import { groupModule, testFiles } from "../tasks/test_group.ts";
 import { type Job, runInOrder } from "../tasks/schedule.ts";
 import { countable, countTests, runSteps, type Step } from "../tasks/steps.ts";
 import { errorsIn, failuresIn } from "../tasks/test_failures.ts";
-import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { spawn, spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { drain } from "../src/async/mod.ts";
+import { until } from "./controlplane/mod.ts";
 import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes, test } from "./testing.ts";
 
 /** Commands that run until the test ends them. */
@@ -277,3 +278,56 @@ test("a group runs the tests of all files, names the file of each, and fails wit
     rmSync(folder, { recursive: true });
   }
 });
+
+for (const signal of ["SIGTERM", "SIGINT", "SIGKILL"] as const) {
+  test(`${signal} to the gate ends its commands and all that they have started, also what waits without handling signals`, async () => {
+    const folder = mkdtempSync(join(tmpdir(), "pintle-steps-"));
+    try {
+      // As tasks/node.ts: it blocks until its own child ends. One of the two children ignores what asks it to end.
+      const blocking = `import { spawnSync } from "node:child_process"; import { writeFileSync } from "node:fs";
+        spawnSync("/bin/sh", ["-c", "trap '' TERM; sleep 600 & echo $$ $! >> ${folder}/pids; sleep 600"], { stdio: "inherit" });`;
+      writeFileSync(join(folder, "blocking.ts"), blocking);
+      writeFileSync(
+        join(folder, "gate.ts"),
+        `import { endWithSignals, runSteps } from ${JSON.stringify(new URL("../tasks/steps.ts", import.meta.url).href)};
+         endWithSignals();
+         await runSteps([{ name: "node", command: ["deno", "run", "-A", ${
+          JSON.stringify(join(folder, "blocking.ts"))
+        }] }]);`,
+      );
+      const config = join(import.meta.dirname ?? ".", "..", "deno.json");
+      const gate = spawn(process.execPath, ["run", "-A", "--no-check", "--config", config, join(folder, "gate.ts")], {
+        stdio: "ignore",
+      });
+      const closed = new Promise((resolve) => gate.once("close", resolve));
+      const pids = await until("see the children of the step", () => {
+        const found = existsSync(join(folder, "pids")) ? readFileSync(join(folder, "pids"), "utf8") : "";
+        return found.endsWith("\n")
+          ? { kind: "found", value: found.trim().split(/\s+/).map(Number) }
+          : { kind: "pending", state: found };
+      });
+      assertEquals(pids.length, 2);
+      assert(pids.every(isRunning));
+      gate.kill(signal);
+      await closed;
+      await until(
+        "see the end of the children",
+        () =>
+          pids.some(isRunning)
+            ? { kind: "pending", state: pids.filter(isRunning).join(", ") }
+            : { kind: "found", value: 0 },
+      );
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+}
+
+/** False for a process that is gone, or that only waits for its parent to notice. */
+function isRunning(pid: number): boolean {
+  try {
+    return !/^\d+ \(.*\) [ZX]/.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
+  } catch {
+    return false;
+  }
+}
