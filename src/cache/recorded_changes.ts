@@ -184,15 +184,16 @@ export class RecordedChanges {
   }
 
   /** Records that the cache follows the server, or waits, if that is news. */
-  became(status: ReflectorStatus): void {
+  became(status: ReflectorStatus): EntryId | undefined {
     if (status.kind === "watching") {
-      if (this.#isFollowing !== true) this.#recordCache({ state: "following" });
+      const isNews = this.#isFollowing !== true;
       this.#isFollowing = true;
-    } else if (status.kind === "waiting") {
-      const { reason, error, attempts, nextAttemptAt: until } = status;
-      this.#isFollowing = false;
-      this.#recordCache({ state: "waiting", reason, error: errorText(error), attempts, until });
+      return isNews ? this.#recordCache({ state: "following" }) : undefined;
     }
+    if (status.kind !== "waiting") return undefined;
+    this.#isFollowing = false;
+    const { reason, error, attempts, nextAttemptAt: until } = status;
+    return this.#recordCache({ state: "waiting", reason, error: errorText(error), attempts, until });
   }
 
   #recordCache(entry: {
@@ -201,8 +202,8 @@ export class RecordedChanges {
     readonly error?: string;
     readonly attempts?: number;
     readonly until?: number;
-  }): void {
-    this.#recorder.record({ kind: "cache", cache: this.#cache, causes: none, object: this.#resource, ...entry });
+  }): EntryId {
+    return this.#recorder.record({ kind: "cache", cache: this.#cache, causes: none, object: this.#resource, ...entry });
   }
 
   #refOf(key: string): ObjectRef {

@@ -65,7 +65,7 @@ export interface ReflectorOptions<T extends KubeObject> {
   /** @default noCacheMetrics */
   readonly metrics?: CacheMetrics;
   /** Called with each status that may be news. @default not called */
-  readonly onStatus?: (status: ReflectorStatus) => void;
+  readonly onStatus?: (status: ReflectorStatus) => number | undefined;
   /** Called with the inconsistencies that `checkConsistency` finds. @default they are logged */
   readonly onInconsistency?: (error: Error) => void;
 }
@@ -76,7 +76,7 @@ const settlingMs = 30_000;
 /** Keeps one target equal to one ListWatch. */
 export class Reflector<T extends KubeObject> {
   readonly #options: Required<Omit<ReflectorOptions<T>, "timing" | "watchList" | "notOlderThan" | "onStatus">>;
-  readonly #onStatus: ((status: ReflectorStatus) => void) | undefined;
+  readonly #onStatus: ReflectorOptions<T>["onStatus"];
   readonly #timing: ReflectorTiming;
   readonly #backoff: Backoff;
   readonly #settlingBackoff: Backoff;
@@ -305,8 +305,8 @@ export class Reflector<T extends KubeObject> {
       nextAttemptAt: clock.now() + delayMs,
     };
     metrics.set("informer_following", this.#labels, 0);
-    this.#onStatus?.(this.#status);
-    log.info("retrying", { ...failure, attempts: this.#attempts, delayMs });
+    const entry = this.#onStatus?.(this.#status);
+    log.info("retrying", { ...failure, attempts: this.#attempts, delayMs, entry });
     await (isServerFailure ? recovery : clock).sleep(delayMs, signal).catch(() => {});
     return phase.then === "sync" ? this.#state.syncPhase() : { kind: "watching" };
   }

@@ -7,6 +7,7 @@
  *   (`NormalizationCache`).
  */
 import {
+  type Infer,
   isJsonObject,
   isSameScalar,
   type KubeObject,
@@ -15,6 +16,7 @@ import {
   type Resource,
   resourceId,
 } from "../api/mod.ts";
+import type { Patch } from "../client/mod.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -182,4 +184,18 @@ export class NormalizationCache {
 
 function textOf(resource: Resource, { field, live, desired }: FieldDifference): string {
   return printExactJson([resourceId(resource), field, live, desired]);
+}
+
+/** The first field that a patch changes; undefined when it certainly changes nothing. */
+export function changedField<R extends Resource>(patch: Patch<R>, object: Infer<R>): string | undefined {
+  switch (patch.kind) {
+    case "merge":
+      return firstDifference(object, patch.value);
+    case "strategic":
+      return firstDifference(object, patch.value) ?? "metadata";
+    case "json":
+      return patch.operations.find((operation) => operation.op !== "test")?.path.slice(1).replaceAll("/", ".");
+    default:
+      return patch satisfies never;
+  }
 }

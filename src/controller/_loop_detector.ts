@@ -78,8 +78,8 @@ export class LoopDetector implements Disposable {
   #park(key: ObjectKey, repair: FieldRepair, times: number): void {
     const { queue, clock, log } = this.#options;
     const reason = reasonOf(repair, times);
-    log.error("parking the key because of a write loop", { key, reason, minutes: parkMs / 60_000 });
-    queue.park(key, reason);
+    const entry = queue.park(key, reason);
+    log.error("parking the key because of a write loop", { key, reason, minutes: parkMs / 60_000, entry });
     this.#parked.get(key)?.[Symbol.dispose]();
     this.#parked.set(key, clock.timer(parkMs, () => this.#unpark(key)));
     this.#recordEvent(key, reason);

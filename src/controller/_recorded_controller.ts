@@ -93,9 +93,9 @@ export class RecordedController {
   }
 
   /** Records an error outside of a reconcile. */
-  failed(what: string, error: unknown): void {
+  failed(what: string, error: unknown): EntryId {
     const { recorder, controller } = this.#options;
-    recorder.record({ kind: "error", causes: none, controller, what, error: errorText(error) });
+    return recorder.record({ kind: "error", causes: none, controller, what, error: errorText(error) });
   }
 
   /** Records that a worker has taken a key. */
@@ -127,9 +127,8 @@ export class RecordedController {
         const entry = recorder.record({ ...base, key, causes, decision, delayMs, retries });
         return cause === undefined ? undefined : { ...cause, entry };
       },
-      parked: (key, reason) => {
-        recorder.record({ ...base, key, causes: none, decision: "parked", reason, until: clock.now() + parkMs });
-      },
+      parked: (key, reason) =>
+        recorder.record({ ...base, key, causes: none, decision: "parked", reason, until: clock.now() + parkMs }),
       unparked: (key) => void recorder.record({ ...base, key, causes: none, decision: "unparked" }),
       withdrawn: (key) => void recorder.record({ ...base, key, causes: none, decision: "withdrawn" }),
     };
@@ -147,6 +146,8 @@ export class RecordedAttempt {
   readonly #startedAt: number;
   /** What was read, so that it is recorded once. */
   readonly #seen = new Set<string>();
+  /** The last write of each object. */
+  readonly #writes = new Map<string, EntryId>();
 
   constructor({ recorder, controller, clock, kinds }: RecordedControllerOptions, key: ObjectKey, start: EntryId) {
     this.#recorder = recorder;
@@ -194,8 +195,8 @@ export class RecordedAttempt {
         const known = this.#kinds.find(({ kind }) => kind === regarding.kind);
         const resource = known === undefined ? "" : resourceName(known);
         const object = { resource, kind: regarding.kind ?? "", key: keyOf(regarding) };
-        this.#recorder.record({ kind: "event", ...this.#base, type, reason, note: note.note, object });
-        events.record(note);
+        const entry = this.#recorder.record({ kind: "event", ...this.#base, type, reason, note: note.note, object });
+        events.record({ ...note, entry });
       },
     };
   }
@@ -209,7 +210,18 @@ export class RecordedAttempt {
     };
   }
 
+  /** The entry of the last write of an object. */
+  writeOf(resource: Resource, key: string): EntryId | undefined {
+    return this.#writes.get(`${resourceName(resource)} ${key}`);
+  }
+
   #wrote(report: WriteReport): EntryId {
+    const entry = this.#recordWrite(report);
+    this.#writes.set(`${resourceName(report.resource)} ${report.key}`, entry);
+    return entry;
+  }
+
+  #recordWrite(report: WriteReport): EntryId {
     const { verb, resource, key, subresource, fieldManager, path, contentType, body, durationMs, object } = report;
     return this.#recorder.record({
       kind: "write",
@@ -304,7 +316,7 @@ export class RecordedAttempt {
 }
 
 /** The part of a {@link RecordedAttempt} through which an attempt reads and writes. */
-export type AttemptRecord = Pick<RecordedAttempt, "caches" | "events" | "requests" | "leftAlone">;
+export type AttemptRecord = Pick<RecordedAttempt, "caches" | "events" | "requests" | "leftAlone" | "writeOf">;
 
 /** The reference of an object, or of its collection. */
 export function refOf(resource: Resource, key?: string): ObjectRef {

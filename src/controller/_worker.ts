@@ -20,14 +20,14 @@
 import { type ObjectKey, splitKey } from "../api/mod.ts";
 import { type Clock, scope } from "../async/mod.ts";
 import { ApiError, type Client, isUnavailableStatus, isUnreachable } from "../client/mod.ts";
-import { errorText, type Logger } from "../observe/mod.ts";
+import { errorText, type Logger, type ReconcileEndEntry } from "../observe/mod.ts";
 import type { QueueItem, WorkQueue } from "../queue/mod.ts";
 import type { DeletedDependents } from "./_deleted_dependents.ts";
 import { NormalizationCache } from "./_diff.ts";
 import type { CacheReader } from "./caches.ts";
 import type { ControllerDefinition } from "./controller_definition.ts";
 import type { ReconcileMetrics } from "./metrics.ts";
-import type { AttemptRecord, RecordedController } from "./_recorded_controller.ts";
+import type { AttemptRecord, RecordedAttempt, RecordedController } from "./_recorded_controller.ts";
 import type { StoppedKeys } from "./_stopped_keys.ts";
 import type { WriteThrough } from "./_write_through.ts";
 import { findOwnerChange, type OwnerChangedError } from "./owner_errors.ts";
@@ -62,7 +62,7 @@ export async function work(options: WorkerOptions, stop: AbortSignal): Promise<v
 }
 
 async function reconcileOnce(options: WorkerOptions, item: QueueItem<ObjectKey, Cause>): Promise<void> {
-  const { queue, attempt, maxRetries = Infinity, unreachableFailures, recorded, log } = options;
+  const { queue, attempt, maxRetries = Infinity, unreachableFailures, recorded } = options;
   const { key } = item;
   const entries = recorded?.begin(item, queue.retries(key));
   const outcome = await attempt(key, item.causes, queue.retries(key), entries);
@@ -81,23 +81,16 @@ async function reconcileOnce(options: WorkerOptions, item: QueueItem<ObjectKey, 
       entries?.end({ outcome: "aborted" });
       return;
     case "terminal":
-      log.error("reconcile failed, not retrying until the object changes", { key, error: outcome.error });
-      entries?.end({ outcome: "terminal", error: outcome.error });
+      reportFailure(options, { key, entries, outcome: "terminal", error: outcome.error });
       options.stoppedKeys?.record(key, outcome.error);
       return queue.forget(key);
     case "failed":
       if (queue.retries(key) - uncounted < maxRetries) {
-        log.warn("reconcile failed, retrying", { key, retries: queue.retries(key), error: outcome.error });
+        const entry = reportFailure(options, { key, entries, outcome: "failed", error: outcome.error });
         const minDelayMs = requestedDelayMs(outcome.error);
-        const entry = entries?.end({ outcome: "failed", error: outcome.error });
         return queue.addRateLimited(key, { cause: { ...retryCause(key, outcome.error), entry }, minDelayMs });
       }
-      log.error("reconcile failed after all retries, dropping the key until it changes", {
-        key,
-        retries: queue.retries(key),
-        error: outcome.error,
-      });
-      entries?.end({ outcome: "given-up", error: outcome.error });
+      reportFailure(options, { key, entries, outcome: "given-up", error: outcome.error });
       unreachableFailures.forget(key);
       options.stoppedKeys?.record(key, outcome.error);
       options.onDrop?.(key, outcome.error);
@@ -105,6 +98,29 @@ async function reconcileOnce(options: WorkerOptions, item: QueueItem<ObjectKey, 
     default:
       outcome satisfies never;
   }
+}
+
+/** How a reconcile fails, as its entry in the recording says it, and what the log says. */
+const failures = {
+  failed: { level: "warn", message: "reconcile failed, retrying" },
+  terminal: { level: "error", message: "reconcile failed, not retrying until the object changes" },
+  "given-up": { level: "error", message: "reconcile failed after all retries, dropping the key until it changes" },
+} as const satisfies Partial<Record<ReconcileEndEntry["outcome"], object>>;
+
+/** A reconcile that has failed. */
+interface Failure {
+  readonly key: ObjectKey;
+  readonly entries: Pick<RecordedAttempt, "end"> | undefined;
+  readonly outcome: keyof typeof failures;
+  readonly error: unknown;
+}
+
+/** Records and logs a failure, in the same words. @returns its entry */
+function reportFailure({ queue, log }: WorkerOptions, { key, entries, outcome, error }: Failure): number | undefined {
+  const { level, message } = failures[outcome];
+  const entry = entries?.end({ outcome, error });
+  log[level](message, { key, outcome, retries: queue.retries(key), error, entry });
+  return entry;
 }
 
 function retryCause(key: ObjectKey, error: unknown): Cause {
@@ -181,6 +197,7 @@ export function createReconcileAttempt(options: ReconcileAttemptOptions): Reconc
       causes,
       retries,
       observeLive: (resource, object) => writeThrough?.observeLive(key, resource, object),
+      entryOf: (resource, object) => recorded?.writeOf(resource, object),
       onNotControlled: (resource, error) => recorded?.leftAlone(resource, error),
       onRepair: options.onRepair(key),
     });

@@ -59,6 +59,8 @@ const maxUnknownMs = 10_000;
 interface UnknownWrite {
   readonly resource: Resource;
   readonly objectKey: ObjectKey;
+  /** Its entry in the recording. */
+  readonly entry: number | undefined;
   /** When it ended, by the monotonic clock. */
   readonly endedAt: number;
 }
@@ -89,7 +91,10 @@ export class WriteThrough {
       onStored: (resource, object, sent, entry) => this.#stored(key, { resource, object, sent, entry }),
       onRemoved: (resource, objectKey, uid, entry) =>
         this.#removed(key, resource, objectKey as ObjectKey, { uid, entry }),
-      onUnknown: (resource, objectKey) => this.#becameUnknown(key, resource, objectKey as ObjectKey, signal),
+      onUnknown: (resource, objectKey) => {
+        const entry = recorded?.writeOf(resource, objectKey);
+        return this.#becameUnknown(key, { resource, objectKey: objectKey as ObjectKey, entry }, signal);
+      },
     };
     return client.withWriteObserver(observer);
   }
@@ -116,7 +121,9 @@ export class WriteThrough {
   #stored(key: ObjectKey, { resource, object, sent, entry }: StoredWrite): void {
     const { caches, listener } = this.#options;
     const result = caches.writeThrough(resource, object, { writer: this.#writer(key, entry), sent });
-    for (const other of caches.otherVersionsOf(resource)) this.#record(key, other, keyOf(object));
+    for (const other of caches.otherVersionsOf(resource)) {
+      this.#record(key, { resource: other, objectKey: keyOf(object), entry });
+    }
     if (result === "missing") return listener.onMissing(key, resource, object, entry);
     if (result !== "known") return;
     const [source, objectKey, { resourceVersion }] = [resourceName(resource), keyOf(object), object.metadata];
@@ -144,25 +151,27 @@ export class WriteThrough {
   }
 
   /** Reads at once, so that the same attempt sees the outcome too. What cannot be read is left for the next attempt. */
-  async #becameUnknown(key: ObjectKey, resource: Resource, objectKey: ObjectKey, signal: AbortSignal): Promise<void> {
+  async #becameUnknown(key: ObjectKey, unknown: Omit<UnknownWrite, "endedAt">, signal: AbortSignal): Promise<void> {
     const { log } = this.#options;
-    const id = this.#record(key, resource, objectKey);
+    const { entry } = unknown;
+    const id = this.#record(key, unknown);
     const write = id === undefined ? undefined : this.#unknown.get(key)?.get(id);
     if (id === undefined || write === undefined) return;
     try {
       await this.#settle(key, write, signal);
       this.#forget(key, id);
     } catch (error) {
-      log.debug("outcome of a write is unknown, reading its object before the next attempt", { key, error });
+      log.debug("outcome of a write is unknown, reading its object before the next attempt", { key, error, entry });
     }
   }
 
-  #record(key: ObjectKey, resource: Resource, objectKey: ObjectKey): string | undefined {
+  #record(key: ObjectKey, unknown: Omit<UnknownWrite, "endedAt">): string | undefined {
     const { caches, clock } = this.#options;
+    const { resource, objectKey } = unknown;
     if (caches.findInformer(resource) === undefined) return undefined;
     const id = `${resourceName(resource)}/${resource.version} ${objectKey}`;
     const writes = this.#unknown.get(key) ?? new Map<string, UnknownWrite>();
-    writes.set(id, { resource, objectKey, endedAt: clock.monotonic() });
+    writes.set(id, { ...unknown, endedAt: clock.monotonic() });
     this.#unknown.set(key, writes);
     return id;
   }
@@ -175,10 +184,10 @@ export class WriteThrough {
 
   async #settle(key: ObjectKey, write: UnknownWrite, signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#options;
-    const { objectKey, endedAt } = write;
+    const { objectKey, endedAt, entry } = write;
     const timeoutMs = endedAt + maxUnknownMs - clock.monotonic();
     const giveUp = (error?: unknown) =>
-      log.warn("outcome of a write is unknown, reconciling anyway", { key, object: objectKey, error });
+      log.warn("outcome of a write is unknown, reconciling anyway", { key, object: objectKey, error, entry });
     if (timeoutMs <= 0) return giveUp();
     using limit = scope(signal, { timeoutMs, clock });
     try {

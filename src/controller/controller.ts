@@ -249,8 +249,9 @@ export class Controller {
     try {
       return watch.when === undefined || watch.when(change);
     } catch (error) {
-      this.#log.error("predicate failed, accepting the change", { error, kind: watch.resource.kind });
-      this.#recorded?.failed(`predicate of ${resourceName(watch.resource)}`, error);
+      const what = `predicate of ${resourceName(watch.resource)}`;
+      const entry = this.#recorded?.failed(what, error);
+      this.#log.error("predicate failed, accepting the change", { error, kind: watch.resource.kind, what, entry });
       return true;
     }
   }

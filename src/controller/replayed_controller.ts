@@ -130,6 +130,8 @@ class ReplayedParts implements AttemptRecord {
   }
 
   leftAlone(): void {}
+
+  writeOf(): undefined {}
 }
 
 function isAccepted({ when }: WatchDefinition, change: Change): boolean {

@@ -110,6 +110,8 @@ export interface EventNote {
   readonly note: string;
   /** What the controller was doing. @default "Reconcile" */
   readonly action?: string;
+  /** Its entry in a recording, for the log. @default nothing is recorded */
+  readonly entry?: number;
 }
 
 /** Receives Events. Guarantees: never throws and never waits, because an Event must not delay a reconcile. */

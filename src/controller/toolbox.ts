@@ -32,6 +32,7 @@ import {
 import type { Fields, Logger } from "../observe/mod.ts";
 import type { DeletedDependents } from "./_deleted_dependents.ts";
 import {
+  changedField,
   type FieldDifference,
   findDifferences,
   findExtraFields,
@@ -73,6 +74,8 @@ export interface ToolboxOptions {
   readonly retries: number;
   /** Called with objects that were found on the server and may be newer than the cache. @default not called */
   readonly observeLive?: (resource: Resource, object: KubeObject) => void;
+  /** The entry of the last write of an object, in a recording. @default nothing is recorded */
+  readonly entryOf?: (resource: Resource, key: string) => number | undefined;
   /** Called with an object that is left alone, because another owner or none controls it. @default not called */
   readonly onNotControlled?: (resource: Resource, error: NotControlledError) => void;
   /** Called after a write has repaired a field; not for writes that failed. */
@@ -215,7 +218,7 @@ export class Toolbox {
       await this.#pruner.assertOwnerUnchanged(owner, this.#onOwnerChanged(owner));
     }
     try {
-      this.#logWrite("create", resource, desiredObject);
+      using _logged = this.#logWrite("apply", resource, desiredObject, { isNew: true });
       const created = await this.#apply(resource, desiredObject, { resourceVersion: absent });
       deletedDependents?.forget(resource, dependent, owner.object);
       return created;
@@ -284,7 +287,7 @@ export class Toolbox {
     subresource?: string,
   ): Promise<Infer<R>> {
     const { fieldManager } = this.#options;
-    this.#logWrite(subresource === undefined ? "patch" : `patch ${subresource}`, resource, object);
+    using _logged = this.#logWrite(subresource === undefined ? "patch" : `patch ${subresource}`, resource, object);
     const options = { subresource, fieldManager, signal: this.signal };
     return await this.client.patch(resource, keyOf(kubeObject(object)), patch, options);
   }
@@ -392,7 +395,7 @@ export class Toolbox {
     { metadata }: KubeObject,
     propagationPolicy: DeleteOptions["propagationPolicy"] = "Background",
   ): Promise<void> {
-    this.#logWrite("delete", resource, { metadata });
+    using _logged = this.#logWrite("delete", resource, { metadata });
     const { uid, resourceVersion: version } = metadata;
     const preconditions = { uid, resourceVersion: version };
     try {
@@ -437,7 +440,7 @@ export class Toolbox {
     if (owner !== undefined) this.#assertOwned(resource, live, owner);
     const field = this.#fieldToWrite(resource, live, desired);
     if (field === undefined) return existing;
-    this.#logWrite("apply", resource, desired);
+    using _logged = this.#logWrite("apply", resource, desired);
     // Without the UID, an apply to an object that was deleted would create it again.
     const written = await this.#apply(resource, desired, { uid: live.metadata.uid });
     this.#options.onRepair({ resource, object: live, field, desired: printExactJson(desired) });
@@ -470,23 +473,14 @@ export class Toolbox {
     return [...findDifferences(live, desired), ...findExtraFields(live, desired, this.#options.fieldManager)];
   }
 
-  #logWrite(action: string, resource: Resource, object: unknown): void {
-    const fields: Fields = { resource: resourceName(resource), object: keyOf(kubeObject(object)) };
-    this.log.debug(action, fields);
-  }
-}
-
-/** The first field that a patch changes; undefined when it certainly changes nothing. */
-function changedField<R extends Resource>(patch: Patch<R>, object: Infer<R>): string | undefined {
-  switch (patch.kind) {
-    case "merge":
-      return firstDifference(object, patch.value);
-    case "strategic":
-      return firstDifference(object, patch.value) ?? "metadata";
-    case "json":
-      return patch.operations.find((operation) => operation.op !== "test")?.path.slice(1).replaceAll("/", ".");
-    default:
-      return patch satisfies never;
+  /** Logs a write when its scope ends, with its entry in the recording. */
+  #logWrite(action: string, resource: Resource, object: unknown, fields?: Fields): Disposable {
+    const key = keyOf(kubeObject(object));
+    const log = () => {
+      const entry = this.#options.entryOf?.(resource, key);
+      this.log.debug(action, { resource: resourceName(resource), object: key, ...fields, entry });
+    };
+    return { [Symbol.dispose]: log };
   }
 }
 

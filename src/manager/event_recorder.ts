@@ -11,7 +11,7 @@
  *
  * The figures are those of client-go's tools/record and tools/events.
  */
-import { builtin, type ObjectMeta } from "../api/mod.ts";
+import { builtin, keyOf, type ObjectMeta } from "../api/mod.ts";
 import { type Clock, jittered, onAbort, type Random, type Recovery, TokenBucket } from "../async/mod.ts";
 import { ApiError, type Client, isAlreadyExists, isNotFound } from "../client/mod.ts";
 import type { EventNote, EventSink } from "../controller/mod.ts";
@@ -85,7 +85,8 @@ export class EventRecorder implements EventSink {
   }
 
   record(note: EventNote): void {
-    this.#options.log.debug("event", { type: note.type, reason: note.reason, note: note.note });
+    const { type, reason, regarding, entry } = note;
+    this.#options.log.debug("event", { type, reason, note: note.note, object: keyOf(regarding), entry });
     const { key, note: aggregated } = this.#aggregator.aggregate(note);
     const series = this.#count(key, aggregated);
     // After counting, so that the next Event that the filter accepts has the count of those it rejected.

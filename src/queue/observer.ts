@@ -9,8 +9,8 @@ export interface QueueObserver<K, C> {
    * @returns The cause that the key carries from here on.
    */
   delayed(key: K, delayMs: number, cause: C | undefined, retries: number | undefined): C | undefined;
-  /** A key is not reconciled until it is unparked. */
-  parked(key: K, reason: string): void;
+  /** A key is not reconciled until it is unparked. @returns its entry in the recording */
+  parked(key: K, reason: string): number | undefined;
   /** A parked key may be reconciled again. */
   unparked(key: K): void;
   /** A run of a key was cancelled, because the running one has considered all its causes. */

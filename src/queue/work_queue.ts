@@ -227,17 +227,19 @@ export class WorkQueue<K, C = unknown> implements Disposable {
    * normally. Parking a parked key replaces the reason.
    *
    * @param reason For people: {@link snapshot} lists it.
+   * @returns the entry in the recording
    */
-  park(key: K, reason: string): void {
+  park(key: K, reason: string): number | undefined {
     const parked = this.#parked.park(key, reason, this.#clock.monotonic());
-    this.#observer?.parked(key, reason);
+    const recorded = this.#observer?.parked(key, reason);
     const entry = this.#entries.get(key);
-    if (entry === undefined || (entry.item !== undefined && !entry.isDirty)) return;
+    if (entry === undefined || (entry.item !== undefined && !entry.isDirty)) return recorded;
     parked.request(entry.priority);
     moveCauses(entry, parked, this.#maxCauses);
     this.#metrics?.withdrawn(entry.priority);
     this.#withdraw(entry);
     this.#checkDrained();
+    return recorded;
   }
 
   /**

@@ -16,7 +16,9 @@ import type { KubeObject } from "../../api/mod.ts";
 import { type Clock, isAbortOf, type Random, systemClock, systemRandom } from "../../async/mod.ts";
 import { type Client, isAlreadyExists, isConflict } from "../../client/mod.ts";
 import {
+  type EntryId,
   errorText,
+  type Fields,
   type LeaseEntry,
   type Logger,
   logger,
@@ -28,7 +30,7 @@ import { isFenced } from "../fence/mod.ts";
 import { type Leadership, maxShownHolder } from "./leadership.ts";
 import { type ClaimOutcome, LeaseClaim } from "./lease_claim.ts";
 import { LeaseForbiddenError, LeaseLock } from "./lease_lock.ts";
-import { Term } from "./term.ts";
+import { type ReleaseOutcome, Term } from "./term.ts";
 
 /** Options of a {@link LeaderElector}. */
 export interface LeaderElectorOptions {
@@ -193,8 +195,7 @@ export class LeaderElector {
   async acquire(signal: AbortSignal): Promise<Leadership> {
     if (this.#state.kind !== "idle") throw new TypeError(`Cannot acquire ${this.lease}: it is ${this.#state.kind}`);
     this.#state = { kind: "standby" };
-    this.#record("standby");
-    this.#log.info("standing by for the lease", { lease: this.lease, identity: this.identity });
+    this.#report("info", "standing by for the lease", "standby", { identity: this.identity });
     try {
       while (true) {
         signal.throwIfAborted();
@@ -254,21 +255,21 @@ export class LeaderElector {
       onEnd: () => {
         metrics?.setLeading(false);
         this.#state = { kind: "lost", leadership };
-        if (leadership.lost !== undefined) this.#record("lost", leadership.lost);
+        const error = leadership.lost;
+        if (error !== undefined) this.#report("error", "leadership lost", "lost", { error });
       },
-      onRelease: () => {
+      onRelease: (outcome) => {
         this.#state = { kind: "idle" };
-        this.#record("released");
+        this.#reportRelease(outcome);
       },
     });
     this.#state = { kind: "leading", leadership };
-    this.#record("leading");
     metrics?.setLeading(true);
+    this.#report("info", "leading", "leading", { identity: this.identity, epoch: leadership.epoch });
     if (signal.aborted) {
       await leadership.release();
       throw signal.reason;
     }
-    this.#log.info("leading", { lease: this.lease, identity: this.identity, epoch: leadership.epoch });
     return leadership;
   }
 
@@ -283,10 +284,39 @@ export class LeaderElector {
     return pauseMs;
   }
 
-  #record(state: LeaseEntry["state"], error?: Error): void {
+  #reportRelease(outcome: ReleaseOutcome): void {
+    switch (outcome.kind) {
+      case "kept":
+        return void this.#record("released");
+      case "released":
+        return this.#report("info", "lease released", "released");
+      case "failed":
+        return this.#report("warn", "lease not released, it will expire", "released", { error: outcome.error });
+      default:
+        outcome satisfies never;
+    }
+  }
+
+  /** Records and logs a state, in the same words. */
+  #report(
+    level: "info" | "warn" | "error",
+    message: string,
+    state: LeaseEntry["state"],
+    fields: Fields & { readonly error?: unknown } = {},
+  ): void {
+    const { lease, leader } = this;
+    const entry = this.#record(state, fields.error);
+    const holder = leader === undefined ? undefined : printable(leader, maxShownHolder);
+    this.#log[level](message, { lease, state, holder, ...fields, entry });
+  }
+
+  #record(state: LeaseEntry["state"], error?: unknown): EntryId | undefined {
     const { lease, leader: holder } = this;
-    const details = { ...(holder === undefined ? {} : { holder }), ...(error && { error: errorText(error) }) };
-    this.#options.recorder?.record({ kind: "lease", causes: [], lease, state, ...details });
+    const details = {
+      ...(holder === undefined ? {} : { holder }),
+      ...(error === undefined ? {} : { error: errorText(error) }),
+    };
+    return this.#options.recorder?.record({ kind: "lease", causes: [], lease, state, ...details });
   }
 
   #reportLeader(): void {
@@ -297,11 +327,7 @@ export class LeaderElector {
     if (holder === this.#reportedLeader) return;
     this.#reportedLeader = holder;
     if (holder === "") return;
-    if (holder !== this.identity) {
-      const leader = printable(holder, maxShownHolder);
-      this.#log.info("another process is leading", { lease: this.lease, leader });
-      this.#record("other-leader");
-    }
+    if (holder !== this.identity) this.#report("info", "another process is leading", "other-leader");
     try {
       onNewLeader?.(holder);
     } catch (error) {

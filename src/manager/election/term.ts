@@ -31,8 +31,13 @@ export interface TermOptions {
   /** Called once, when the term ends. */
   readonly onEnd: () => void;
   /** Called once, when the work of the term has ended too. */
-  readonly onRelease: () => void;
+  readonly onRelease: (outcome: ReleaseOutcome) => void;
 }
+
+/** What became of the Lease. `kept`: nothing was sent, because it was lost before or expires by itself. */
+export type ReleaseOutcome =
+  | { readonly kind: "released" | "kept" }
+  | { readonly kind: "failed"; readonly error: unknown };
 
 export class Term implements Leadership {
   readonly #options: TermOptions;
@@ -98,18 +103,17 @@ export class Term implements Leadership {
     this.#endWith(new DOMException(`${lease} was released`, "AbortError"));
     await this.#loop;
     await this.#renewal;
-    if (wasHeld && releaseOnCancel) await this.#releaseLease();
-    onRelease();
+    onRelease(wasHeld && releaseOnCancel ? await this.#releaseLease() : { kind: "kept" });
   }
 
-  async #releaseLease(): Promise<void> {
-    const { claim, lease, clock, renewDeadlineMs, log } = this.#options;
+  async #releaseLease(): Promise<ReleaseOutcome> {
+    const { claim, clock, renewDeadlineMs } = this.#options;
     using limited = scope(new AbortController().signal, { timeoutMs: renewDeadlineMs, clock });
     try {
       await claim.release(limited.signal);
-      log.info("lease released", { lease });
+      return { kind: "released" };
     } catch (error) {
-      log.warn("lease not released, it will expire", { lease, error });
+      return { kind: "failed", error };
     }
   }
 
@@ -182,10 +186,8 @@ export class Term implements Leadership {
 
   #lose(loss: LeaseLostError["loss"]): void {
     if (this.#end.signal.aborted) return;
-    const { lease, log } = this.#options;
-    const error = new LeaseLostError({ lease, loss, cause: this.#lastError });
-    log.error("leadership lost", { lease, error });
-    this.#endWith(error);
+    const { lease } = this.#options;
+    this.#endWith(new LeaseLostError({ lease, loss, cause: this.#lastError }));
   }
 
   #endWith(reason: LeaseLostError | DOMException): void {
