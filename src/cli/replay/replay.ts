@@ -26,6 +26,7 @@ import { readRecordingFiles, type RecordedRun } from "../recording/mod.ts";
 import { configureControllers, controllerFlagGroups } from "../run/mod.ts";
 import { causesOf, differenceLines, headline, notComparedTexts, summaryText, timeText } from "./print_replay.ts";
 import { type ReplayEnd, type ReplayFlags, replayFlags } from "./replay_flags.ts";
+import { Steps } from "./steps.ts";
 import { type ReplayResult, replayRun } from "./replay_run.ts";
 
 /** The command. */
@@ -72,10 +73,20 @@ async function runReplay(call: Call<ReplayFlags>, { signal }: Scope): Promise<Ex
     const history = new History(recorded.entries, session.operator.controllers.map(knownController));
     noteLimits(call, recorded, controllers);
     using _guard = refuseOutgoingCalls("a replay calls no other system");
+    const { key, until, step, output } = call.flags;
+    const names = new Set(controllers.map(({ name }) => name));
+    const steps = step
+      ? new Steps({ session, history, isJson: output === "json", controllers: names, key })
+      : undefined;
+    const isOver = until === undefined ? () => false : isAfter(until);
     const result = await replayRun({
       ...{ entries: recorded.entries, controllers, signal },
-      ...(call.flags.key === undefined ? {} : { key: call.flags.key }),
-      ...(call.flags.until === undefined ? {} : { isOver: isAfter(call.flags.until) }),
+      isOver: (entry) => steps?.isEnded === true || isOver(entry),
+      ...(key === undefined ? {} : { key }),
+      ...(steps === undefined ? {} : {
+        onEntry: (entry) => steps.showEntry(entry),
+        onCompared: (compared) => steps.showCompared(compared),
+      }),
     });
     printResult(call, { result, recorded, controllers, history });
     return codeOf(path, result);
@@ -141,7 +152,7 @@ function noteLimits(
 const maxListed = 100;
 
 function printResult(
-  { flags: { output }, session }: Call<ReplayFlags>,
+  { flags: { output, step }, session }: Call<ReplayFlags>,
   { result, recorded: { header, isFirstMissing, cutLine }, controllers, history }: {
     readonly result: ReplayResult;
     readonly recorded: RecordedRun;
@@ -179,7 +190,9 @@ function printResult(
     })),
     notCompared: notCompared.slice(0, maxListed).map(({ at, ...rest }) => ({ time: timeText(at), ...rest })),
   };
-  session.printDocument(formatValue(document, "json"));
+  // With steps, each document is one line.
+  if (step) session.print(JSON.stringify(document));
+  else session.printDocument(formatValue(document, "json"));
 }
 
 /** @throws CommandError when nothing was compared: then nothing is known */

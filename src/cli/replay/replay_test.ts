@@ -212,3 +212,31 @@ test("[136] a recording that was cut, or whose first file is gone, is replayed a
   assertMatch(late.err, /not compared: sites default\/blog: it reads .*, of which the recording has no state/);
   assert(late.code === 0 || late.code === 1, late.err);
 });
+
+test("[136] --step shows each input and each reconcile, and waits for Enter on a terminal", async () => {
+  await using recorded = await recordSites();
+  const all = await recorded.replay([sites({ scheme: "https" })], ["--step", "--key", "default/shop"]);
+  assertEquals(all.code, 2);
+  const lines = all.out.split("\n").map((line) => line.replace(/^\S+ \d+ /, ""));
+  assertEquals(lines.slice(0, 3), [
+    "first list of sites.example.dev: 0 objects",
+    "first list of configmaps: 0 objects",
+    "Site default/blog was created by unknown",
+  ]);
+  assert(lines.includes("sites default/shop: reconcile, because Site default/shop was created by unknown"), all.out);
+  assert(
+    lines.includes("sites default/shop: this build writes something else: apply configmaps default/shop"),
+    all.out,
+  );
+  const json = await recorded.replay([sites()], ["--step", "-o", "json"]);
+  const documents = json.out.trimEnd().split("\n").map((line) => JSON.parse(line));
+  assertEquals(documents.at(-1).kind, "Replay");
+  assertEquals(documents.filter(({ step }) => step === "reconcile").map(({ text }) => text), [
+    ...Array.from({ length: 3 }, () => "this build does the same"),
+  ]);
+  const terminal = { isTerminal: true, answers: ["", "", "q"] };
+  const stepped = await recorded.replay([sites()], ["--step"], { terminal });
+  assertEquals(stepped.out.match(/^2026-/gm)?.length, 3, stepped.out);
+  const rest = await recorded.replay([sites()], ["--step"], { terminal: { isTerminal: true, answers: ["c"] } });
+  assertMatch(rest.err, /3 reconciles do the same/);
+});
