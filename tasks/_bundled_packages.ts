@@ -9,6 +9,9 @@ import { join } from "node:path";
 import * as z from "zod";
 import { root } from "./_root.ts";
 
+/** The page of a running operator is text in a program: Bun bundles it from here before. */
+const page = { text: "src/page/generated/page_files.ts", entry: "page/main.tsx" } as const;
+
 /** A package of which at least one file is in the binary. */
 export interface BundledPackage {
   readonly name: string;
@@ -40,7 +43,9 @@ export function readLock(file: string = join(root, "deno.lock")): LockFile {
 /** Bundles a module and names the packages in it, sorted. @throws Error when Bun cannot bundle it */
 export function bundledPackages(entry: string): readonly BundledPackage[] {
   const lock = readLock();
-  const folders = new Set(inputsOf(entry).map(packageFolder).filter((folder) => folder !== undefined));
+  const inputs = inputsOf(entry);
+  const all = inputs.includes(page.text) ? [...inputs, ...inputsOf(join(root, page.entry))] : inputs;
+  const folders = new Set(all.map(packageFolder).filter((folder) => folder !== undefined));
   return [...folders].sort().map((folder) => {
     const { name, version, license } = manifest.parse(
       JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8")),

@@ -15,7 +15,7 @@ const page = join(root, "docs", "BEHAVIOURS.md");
 
 /** Test files, and the cases that several of them run. */
 function testFiles(): readonly string[] {
-  return ["src", "tests"].flatMap((folder) =>
+  return ["src", "tests", "page"].flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
       .map((path) => join(folder, path)).filter((path) => path.endsWith("_test.ts") || path.startsWith("tests/cases/"))
   ).filter((path) => path !== "tests/behaviours_test.ts").sort();

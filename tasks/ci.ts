@@ -88,6 +88,11 @@ const otherSteps: readonly Step[] = [
     command: ["deno", "test", "-A", "--config", "docs/site/deno.json", "docs/site/site_test.ts"],
     after: [site],
   },
+  // They share the packages of the browser with the tests of the site.
+  {
+    name: "tests of the page",
+    command: ["deno", "test", "-A", "--no-check", "--config", "docs/site/deno.json", "page/tests"],
+  },
 ];
 
 const only = process.argv[2];

@@ -29,7 +29,11 @@ export const okSteps: readonly Step[] = [
   { name: "tests on Deno, tests", command: [...denoTest, "bench", "tests/*_test.ts", "tests/fuzz", "examples"] },
   { name: "simulation", command: [...denoTest, "tests/simulation"] },
   { name: "scenarios", command: [...groupTest, "tests/scenario"] },
-  { name: "check", command: ["deno", "check", "--quiet", "main.ts", "src", "tests", "tasks", "bench", "examples"] },
+  {
+    name: "check",
+    command: ["deno", "check", "--quiet", "main.ts", "src", "tests", "tasks", "bench", "examples", "page/main.tsx"],
+  },
+  { name: "page", command: ["deno", "run", "-A", "tasks/page.ts", "--check"] },
   { name: "conformance with recordings", command: [...denoTest, "tests/conformance/recordings_test.ts"] },
   { name: "public docs", command: ["deno", "run", "-A", "tasks/public_docs.ts"] },
   { name: "doc examples", command: ["deno", "run", "-A", "tasks/doc_examples.ts"] },

@@ -11,6 +11,7 @@ const operator = { name: "controller", controllers };
 
 /** Flags with a number, a duration, an address, a name that is new, or other free text. */
 const freeText: ReadonlySet<string> = new Set([
+  "--bind-address",
   "--address",
   "--allowed-hosts",
   "--as",

@@ -82,6 +82,11 @@ export const subcommands: readonly SubcommandEntry[] = [
     load: async () => (await import("./replay/mod.ts")).replay,
   },
   {
+    name: "page",
+    summary: "open the recording of a process in a browser",
+    load: async () => (await import("./page/mod.ts")).page,
+  },
+  {
     name: "completions",
     summary: "print a shell script that completes commands, flags and names",
     load: async () => (await import("./completions/mod.ts")).completions,

@@ -44,7 +44,15 @@ export {
   serveEndpoints,
   type ServeEndpointsOptions,
 } from "./health/mod.ts";
-export { debugEndpoints, type DebugEndpointsOptions, DebugState, type KeyState, knownController } from "./debug/mod.ts";
+export {
+  debugEndpoints,
+  type DebugEndpointsOptions,
+  DebugState,
+  type KeyState,
+  knownController,
+  recordingEndpoints,
+  type RecordingEndpointsOptions,
+} from "./debug/mod.ts";
 export { customDefinitions, type DefinitionOptions, isCustomResource, withConversions } from "./custom_definitions.ts";
 export type { ParkedKey, RetryingKey } from "./controller_group.ts";
 export { debugStateOf, Manager, type ManagerElection, type ManagerOptions, StopTimeoutError } from "./manager.ts";

@@ -4,7 +4,7 @@ import { commandLineOnly, flag, namespaceName, text, UsageError, wholeNumber } f
 import type { OperatorController } from "../../manager/mod.ts";
 import { type Call, selectNamedOrAll } from "../command/mod.ts";
 import { recordFlag } from "../recording/mod.ts";
-import { namespacesOf, selectorFlag } from "../run/mod.ts";
+import { bindAddress, debugTokenFileFlag, namespacesOf, selectorFlag } from "../run/mod.ts";
 
 export const devFlags = z.object({
   all: flag(z.boolean().default(false), {
@@ -56,6 +56,17 @@ export const devFlags = z.object({
     completes: "file",
   }),
   record: recordFlag,
+  debugBindAddress: flag(z.union([z.literal("auto"), bindAddress()]).prefault("auto"), {
+    ...commandLineOnly,
+    flags: "--debug-bind-address <address>",
+    about: [
+      "loopback address of the debug endpoint and its page; 0 serves none; auto is a free port,",
+      "if a terminal shows it until Ctrl-C",
+    ].join(" "),
+    example: "--debug-bind-address 127.0.0.1:8082",
+    choices: [],
+  }),
+  debugTokenFile: debugTokenFileFlag,
   quiet: flag(z.boolean().default(false), {
     ...commandLineOnly,
     flags: "-q, --quiet",

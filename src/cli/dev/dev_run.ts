@@ -7,13 +7,14 @@ import { type Clock, type Scope, scope } from "../../async/mod.ts";
 import type { EmbeddedCluster } from "../../cluster/mod.ts";
 import { Manager, type OperatorController } from "../../manager/mod.ts";
 import { CommandError, type ExitCode, exitCode, type Session } from "../command/mod.ts";
-import { type Activity, Convergence, stillFailing } from "../run/mod.ts";
+import { type Activity, type BindAddress, Convergence, stillFailing } from "../run/mod.ts";
+import { debugAddress, devDebugEndpoint } from "./dev_debug.ts";
 import type { DevFlags } from "./dev_flags.ts";
 import { showLiveTable } from "./live_table.ts";
 import { Client, Discovery, isAlreadyExists, type NewObject } from "../../client/mod.ts";
 import { processFacts, runAttached } from "../../runtime/mod.ts";
 import { builtin, combinedSelector, keyOf, type KubeObject, type Resource, splitKey } from "../../api/mod.ts";
-import { type Cell, type Line, Recording, type Tone } from "../../observe/mod.ts";
+import { type Cell, defaultRecordingBytes, type Line, Recording, type Tone } from "../../observe/mod.ts";
 import { RecordFile } from "../recording/mod.ts";
 import { count, type LiveLines, table } from "../output/mod.ts";
 
@@ -48,7 +49,8 @@ export class DevRun {
     const observed = controllers.map((one) =>
       this.convergence.observe(one, flags.untilSettled ? {} : { maxRetries: Infinity })
     );
-    const manager = await createDevManager({ ...this.#options, controllers: observed });
+    const debug = debugAddress(flags, session, { hasCommand: command.length > 0 });
+    const manager = await createDevManager({ ...this.#options, controllers: observed }, debug);
     const running = manager.run(stopping.signal);
     const shown = live && showLiveTable(live, {
       ...{ controllers, manager, outcomes: this.convergence, kubeconfig, hasSamples: flags.samples },
@@ -122,14 +124,17 @@ export function interruptedError(run: DevRun | undefined): CommandError {
   return new CommandError(`Cannot settle: ${state}`, { code: exitCode.failed });
 }
 
-/** Creates the Manager of `dev`: like that of `run`, without leader election and endpoints. Nothing runs yet. */
-async function createDevManager(options: DevRunOptions): Promise<Manager> {
+/** Creates the Manager of `dev`: like that of `run`, without leader election, probes and metrics. Nothing runs yet. */
+async function createDevManager(options: DevRunOptions, debug: BindAddress | undefined): Promise<Manager> {
   const { cluster, controllers, namespaces, session, flags } = options;
   const { operator: { name, cacheRules }, processEnvironment: { clock, random } } = session;
   const file = RecordFile.create(flags.record, { session, controllers });
+  const recording = file === undefined && debug === undefined
+    ? undefined
+    : new Recording({ now: () => clock.now(), maxBytes: debug === undefined ? 0 : defaultRecordingBytes, sink: file });
   const manager = new Manager({
     ...cluster.managerOptions,
-    recorder: file && new Recording({ now: () => clock.now(), maxBytes: 0, sink: file }),
+    recorder: recording,
     name,
     instance: processFacts().hostname,
     namespaces: namespaces.length === 0 ? undefined : namespaces,
@@ -143,6 +148,10 @@ async function createDevManager(options: DevRunOptions): Promise<Manager> {
   }
   for (const runnable of controllers.flatMap((controller) => controller.runnables ?? [])) {
     await manager.addRunnable(runnable);
+  }
+  if (debug !== undefined && recording !== undefined) {
+    const endpoint = devDebugEndpoint(debug, flags, { session, manager, recording });
+    await manager.addRunnable(endpoint, "http");
   }
   await file?.open();
   return manager;

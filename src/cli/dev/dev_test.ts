@@ -11,6 +11,7 @@ import { withSamples } from "../../manager/mod.ts";
 import {
   type CommandResult,
   createProcess,
+  endOf,
   runCommandLine,
   type RunOptions,
   startCommandLine,
@@ -300,4 +301,30 @@ test("[29] in dev, and in run with --freeze-cache, a controller that changes a c
   const dev = await runCommandLine(operator, ["dev", "--all", "--samples", "--until-settled"], site.options);
   assertEquals(dev.code, 1, dev.err);
   assertMatch(dev.err, /Cannot settle: careless default\/\S+: .*extensible/);
+});
+
+test("[138] dev serves the debug endpoint with the page where a terminal shows its address, and nowhere else by itself", async () => {
+  await using site = await folder();
+  const process = createProcess(["dev", "keeper"], { ...site.options, terminal: { isTerminal: true } });
+  const ending = startCommandLine(operator(), process);
+  const link = () => /(http:\/\/127\.0\.0\.1:\d+\/)#token=([0-9a-f]{64})/.exec(process.err);
+  while (link() === null) await process.clock.advance(5);
+  const [, url = "", token = ""] = link() ?? [];
+  const get = (path: string, headers = {}) => fetch(`${url}${path}`, { headers: { connection: "close", ...headers } });
+  assertMatch(await (await get("")).text(), /<script src="page\.js" defer>/);
+  assertEquals((await get("debug/source")).status, 401);
+  const source = await (await get("debug/source", { authorization: `Bearer ${token}` })).json();
+  assertEquals([source.kind, source.name, source.controllers[0].name], ["process", "op dev", "keeper"]);
+  process.signal("SIGTERM");
+  assertEquals(await endOf(ending, process, 5), 0, process.err);
+  for (const line of ["keeper --until-settled", "keeper --until-settled --debug-bind-address 0"]) {
+    const { code, err } = await dev(line, { ...site.options, terminal: { isTerminal: true } });
+    assertEquals(code, 0, err);
+    assert(!err.includes("token"), err);
+  }
+  const far = await dev("keeper --debug-bind-address 0.0.0.0:0", site.options);
+  assertEquals(far.code, 2);
+  assertMatch(far.err, /Cannot serve the debug endpoint on 0\.0\.0\.0: dev serves this machine only/);
+  const stored = await dev("keeper --debug-bind-address 127.0.0.1:0", site.options);
+  assertMatch(stored.err, /Cannot serve the debug endpoint: it has no token/);
 });

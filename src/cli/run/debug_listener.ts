@@ -6,7 +6,7 @@
  */
 import { debugEndpoints, type DebugState, isLoopback } from "../../manager/mod.ts";
 import { liveSecrets, logger, type RecordingReader } from "../../observe/mod.ts";
-import { readText, serve, type Server, toHex, writeFile } from "../../runtime/mod.ts";
+import { readText, serve, type ServeHandler, type Server, toHex, writeFile } from "../../runtime/mod.ts";
 import { CommandError, exitCode, type Session } from "../command/mod.ts";
 import { UsageError } from "../flags/mod.ts";
 import type { BindAddress, ServingFlags } from "./run_flags.ts";
@@ -37,33 +37,76 @@ export function debugListener(address: BindAddress, flags: ServingFlags, parts: 
 
 async function openListener(address: BindAddress, flags: ServingFlags, parts: DebugParts): Promise<Server> {
   const { session, state, recording } = parts;
+  const { operator: { name }, version, processEnvironment: { clock } } = session;
+  return await serveForToken(
+    { what: "the debug endpoint", address, session },
+    flags,
+    (access) => debugEndpoints({ state, recording, ...access, clock, program: { name, version } }),
+  );
+}
+
+/** Who may ask a server. */
+export interface TokenAccess {
+  readonly token: string;
+  readonly isLoopback: boolean;
+}
+
+/** What a server for readers with a token needs. */
+export interface TokenServerOptions {
+  /** `the debug endpoint`. */
+  readonly what: string;
+  readonly address: BindAddress;
+  readonly session: Session;
+}
+
+/** Serves what needs a token, and shows on a terminal how to ask it and where its page is. */
+export async function serveForToken(
+  { what, address, session }: TokenServerOptions,
+  { certDir, debugTokenFile }: Partial<Pick<ServingFlags, "certDir" | "debugTokenFile">>,
+  handlerFor: (access: TokenAccess) => ServeHandler,
+): Promise<Server> {
   const { clock } = session.processEnvironment;
   const { hostname, port } = address;
   const isLocal = isLoopback(hostname);
-  const tls = isLocal ? undefined : await certificateOf(flags.certDir, {
-    what: "the debug endpoint",
+  const tls = isLocal ? undefined : await certificateOf(certDir, {
+    what,
     address,
     advice: "Use --debug-bind-address 127.0.0.1:8082, or set --cert-dir",
   });
-  const given = flags.debugTokenFile;
-  const token = given === undefined ? newToken(session) : await tokenOf(given);
+  const token = debugTokenFile === undefined ? newToken(what, session) : await tokenOf(debugTokenFile);
   liveSecrets.add(token);
-  const handler = debugEndpoints({ state, recording, token, isLoopback: isLocal, clock });
+  const handler = handlerFor({ token, isLoopback: isLocal });
   const log = logger("endpoints");
-  const onError = (error: unknown) => log.error("debug endpoint failed", { error });
+  const onError = (error: unknown) => log.error(`${what.replace(/^the /, "")} failed`, { error });
   // Nothing is sent to it: a body is not read.
   const server = await serve({ handler, readsBody: () => false, hostname, port, tls, onError, clock });
-  log.info("serving the debug endpoint", { hostname, port: server.port, isTls: tls !== undefined });
-  if (given === undefined) {
-    const { name } = session.operator;
-    const variable = `${name.toUpperCase().replaceAll(/[^A-Z0-9]/g, "_")}_DEBUG_TOKEN`;
-    const url = addressText({ hostname, port: server.port });
-    // As a document, because a message would be logged and masked.
-    session.infoDocument(
-      `${name}: the debug endpoint is ${url}; to ask it in another terminal:\n  export ${variable}=${token}\n`,
-    );
-  }
+  log.info(`serving ${what}`, { hostname, port: server.port, isTls: tls !== undefined });
+  const text = addressText({ hostname, port: server.port });
+  const page = `${tls === undefined ? "http" : "https"}://${text}/`;
+  // As a document, because a message would be logged and masked.
+  if (debugTokenFile === undefined) session.infoDocument(shownToken(what, { address: text, page, token, session }));
   return server;
+}
+
+/** What a terminal shows once. Browsers do not send the part after # to a server. */
+function shownToken(
+  what: string,
+  { address, page, token, session }: {
+    readonly address: string;
+    readonly page: string;
+    readonly token: string;
+    readonly session: Session;
+  },
+): string {
+  const { name } = session.operator;
+  const variable = `${name.toUpperCase().replaceAll(/[^A-Z0-9]/g, "_")}_DEBUG_TOKEN`;
+  return [
+    `${name}: ${what} is ${address}; its page in a browser:`,
+    `  ${page}#token=${token}`,
+    "to ask it in another terminal:",
+    `  export ${variable}=${token}`,
+    "",
+  ].join("\n");
 }
 
 function addressText({ hostname, port }: BindAddress): string {
@@ -71,10 +114,10 @@ function addressText({ hostname, port }: BindAddress): string {
 }
 
 /** A token for this process alone. @throws UsageError where what is shown would be stored */
-function newToken({ processEnvironment: { stderr } }: Session): string {
+function newToken(what: string, { processEnvironment: { stderr } }: Session): string {
   if (stderr.isTerminal) return randomToken();
   throw new UsageError(
-    "Cannot serve the debug endpoint: it has no token, and a new one would be shown where it is stored, as in a log",
+    `Cannot serve ${what}: it has no token, and a new one would be shown where it is stored, as in a log`,
     "Set --debug-token-file: a file that does not exist is made",
   );
 }

@@ -182,7 +182,7 @@ export function createEndpoints(flags: ServingFlags, parts: EndpointParts): read
  *
  * @param following Where its certificate is followed. @default it has none
  */
-function listener(
+export function listener(
   name: string,
   open: () => Promise<Server>,
   following?: { readonly folder: string; readonly clock: Clock },

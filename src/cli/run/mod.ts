@@ -6,6 +6,15 @@ export {
   namespacesOf,
   outputClosed,
 } from "./controller_flags.ts";
+export { listener } from "./manager.ts";
+export { serveForToken, type TokenAccess } from "./debug_listener.ts";
 export { run } from "./run.ts";
-export { electionFlags, selectorFlag, webhookConfigurationFlag } from "./run_flags.ts";
+export {
+  type BindAddress,
+  bindAddress,
+  debugTokenFileFlag,
+  electionFlags,
+  selectorFlag,
+  webhookConfigurationFlag,
+} from "./run_flags.ts";
 export { type Activity, Convergence, stillFailing } from "./run_once.ts";

@@ -35,7 +35,7 @@ export interface BindAddress {
 const servingGroup = "Serving:";
 
 /** As in controller-runtime: `:8080` is all interfaces, `127.0.0.1:8080` is one, `0` is none. */
-function bindAddress(): z.ZodType<BindAddress | undefined, string> {
+export function bindAddress(): z.ZodType<BindAddress | undefined, string> {
   return z.string().transform((value, context) => {
     if (value === "0") return undefined;
     const [, hostname = "", digits = ""] = /^(.*):(\d{1,5})$/.exec(value) ?? [];
@@ -53,6 +53,15 @@ function webAddress(): z.ZodType<string, string> {
     return url !== null && /^https?:$/.test(url.protocol) && url.username === "" && url.password === "";
   }, { message: "it is not a URL that begins with http:// or https://, without a user" });
 }
+
+/** The file with the token of the debug endpoint. */
+export const debugTokenFileFlag = flag(text().optional(), {
+  flags: "--debug-token-file <path>",
+  about:
+    "file with the token of the debug endpoint; made if it does not exist (default: a new token, shown on the terminal)",
+  completes: "file",
+  group: servingGroup,
+});
 
 /** The name of the webhook configurations. */
 export const webhookConfigurationFlag = flag(objectName().optional(), {
@@ -83,17 +92,12 @@ const servingFlags = z.object({
   }),
   debugBindAddress: flag(bindAddress().prefault("0"), {
     flags: "--debug-bind-address <address>",
-    about: "address of the debug endpoint, which why asks; 0 serves none; other than loopback needs --cert-dir",
+    about:
+      "address of the debug endpoint and its page, which why asks; 0 serves none; other than loopback needs --cert-dir",
     example: "--debug-bind-address 127.0.0.1:8082",
     group: servingGroup,
   }),
-  debugTokenFile: flag(text().optional(), {
-    flags: "--debug-token-file <path>",
-    about:
-      "file with the token of the debug endpoint; made if it does not exist (default: a new token, shown on the terminal)",
-    completes: "file",
-    group: servingGroup,
-  }),
+  debugTokenFile: debugTokenFileFlag,
   webhookPort: flag(wholeNumber(0, 65_535).prefault("9443"), {
     flags: "--webhook-port <port>",
     about: "port of the webhooks; served in a cluster, with --cert-dir, or with --webhook-host",

@@ -2,17 +2,21 @@
  * debugEndpoints(): the fetch handler of the debug endpoint of a process, all answers in JSON:
  *
  *   /debug/controllers  /debug/queues  /debug/keys?state=&limit=&continue=  /debug/caches  /debug/recording?after=  /debug/why?kind=&key=&not=
- *   /debug/cpu?seconds=  /debug/heap
+ *   /debug/source  /debug/objects  /debug/cpu?seconds=  /debug/heap
+ *
+ * and of the page that shows them (`page/`).
  *
  * Guarantees: each request passes `debugGuard`; each answer is bounded in bytes and time.
  */
 import type { Clock } from "../../async/mod.ts";
-import { answerWhy } from "../../explain/mod.ts";
+import { answerWhy, type Sources } from "../../explain/mod.ts";
 import type { RecordingReader } from "../../observe/mod.ts";
 import type { ServeHandler } from "../../runtime/mod.ts";
 import { debugGuard, jsonResponse, refuse } from "./debug_guard.ts";
 import type { DebugState } from "./debug_state.ts";
 import { keysResponse } from "./keys_answers.ts";
+import type { ObjectRow } from "./object_row.ts";
+import type { PageSource } from "./page_source.ts";
 import { ProfileAnswers } from "./profile_answers.ts";
 import { durationBoundsMs } from "./reconcile_tally.ts";
 import { RecordingAnswers } from "./recording_answers.ts";
@@ -26,8 +30,12 @@ export interface DebugEndpointsOptions {
   /** True if only this machine can reach the server. */
   readonly isLoopback: boolean;
   readonly clock: Clock;
+  /** The program, for the title of the page. @default no name */
+  readonly program?: Pick<PageSource, "name" | "version">;
 }
 
+/** The most objects of one answer. */
+export const maxObjects = 20_000;
 const maxChains = 100;
 
 /** Creates the handler. */
@@ -41,6 +49,8 @@ export function debugEndpoints(options: DebugEndpointsOptions): ServeHandler {
     "/debug/controllers": () =>
       jsonResponse(200, { now: clock.now(), durationBoundsMs, controllers: state.controllerStates() }),
     "/debug/keys": (request) => keysResponse(request, options),
+    "/debug/source": () => jsonResponse(200, sourceOf(options)),
+    "/debug/objects": () => objectsResponse(state.objects(maxObjects + 1), clock.now()),
     "/debug/recording": (request) => entries.respond(request),
     "/debug/why": (request) => whyResponse(request, options),
     "/debug/cpu": (request) => profiles.cpu(request),
@@ -55,8 +65,40 @@ export function debugEndpoints(options: DebugEndpointsOptions): ServeHandler {
   }, options);
 }
 
+/** What a page of a process may ask for. */
+function sourceOf({ state, recording, clock, program }: DebugEndpointsOptions): PageSource {
+  const { lastId, dropped } = recording;
+  const first = recording.entries()[0]?.id ?? lastId + 1;
+  return {
+    kind: "process",
+    ...(program ?? { name: "" }),
+    now: clock.now(),
+    controllers: state.controllers(),
+    hasStates: false,
+    firstId: first,
+    lastId,
+    dropped,
+  };
+}
+
+/** @param rows One more than fit, if there are more */
+export function objectsResponse(rows: readonly ObjectRow[], now: number): Response {
+  return jsonResponse(200, { now, isComplete: rows.length <= maxObjects, objects: rows.slice(0, maxObjects) });
+}
+
 /** The answer of `why`: which object was meant, and what happened to it, or why nothing does. */
 function whyResponse(request: Request, { state, recording, clock }: DebugEndpointsOptions): Response {
+  return explainedResponse(request, {
+    entries: recording.entries(),
+    controllers: state.controllers(),
+    now: clock.now(),
+    dropped: recording.dropped,
+    factsOf: (subject) => state.facts(subject),
+  });
+}
+
+/** Answers `why` for a kind and a key in the query of a request. */
+export function explainedResponse(request: Request, sources: Omit<Sources, "limit" | "isAll">): Response {
   const { searchParams } = new URL(request.url);
   const [kind, name] = [searchParams.get("kind"), searchParams.get("key")];
   if (kind === null || name === null) return refuse(400, "kind or key is missing");
@@ -65,15 +107,11 @@ function whyResponse(request: Request, { state, recording, clock }: DebugEndpoin
   if (!(Number.isSafeInteger(limit) && limit >= 1 && limit <= maxChains)) {
     return refuse(400, `limit is not a number from 1 to ${maxChains}`);
   }
-  const now = clock.now();
+  const { now } = sources;
   const answer = answerWhy({ kind, name, namespace, isNot: searchParams.has("not") }, {
-    entries: recording.entries(),
-    controllers: state.controllers(),
-    now,
+    ...sources,
     limit,
     isAll: searchParams.has("all"),
-    dropped: recording.dropped,
-    factsOf: (subject) => state.facts(subject),
   });
   return answer.kind === "unknown"
     ? refuse(404, `${answer.problem}. ${answer.advice}`)

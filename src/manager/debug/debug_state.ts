@@ -22,6 +22,7 @@ import { redactText } from "../../observe/mod.ts";
 import type { QueueCounts } from "../../queue/mod.ts";
 import { type ControllerState, controllerState, type DebugMember } from "./controller_states.ts";
 import { type KeysPage, type KeysQuestion, listKeys } from "./key_states.ts";
+import { type ObjectRow, objectRow } from "./object_row.ts";
 
 /** What DebugState reads. */
 export interface DebugStateOptions {
@@ -115,6 +116,25 @@ export class DebugState {
   /** One page of the keys of all queues. */
   keys(question: KeysQuestion): KeysPage {
     return listKeys(this.#options.members(), question);
+  }
+
+  /** The objects in the caches, each once. @param limit the most objects */
+  objects(limit: number): readonly ObjectRow[] {
+    const rows: ObjectRow[] = [];
+    const seen = new Set<SharedInformer<KubeObject>>();
+    for (const { definition } of this.#options.members()) {
+      for (const { resource } of [{ resource: definition.primary }, ...definition.watches]) {
+        const informer = this.#options.findInformer(definition, resource);
+        if (informer === undefined || seen.has(informer)) continue;
+        seen.add(informer);
+        const names = { resource: resourceName(resource), kind: resource.kind };
+        for (const object of informer.lister.list()) {
+          if (rows.length >= limit) return rows;
+          rows.push(objectRow(names, object));
+        }
+      }
+    }
+    return rows;
   }
 
   caches(): readonly CacheState[] {

@@ -4,7 +4,7 @@
  * Guarantees: a page has at most 2,000 entries and 4 MiB. A follower reads from the recording itself, one part of at most 256
  * entries and 256 KiB at a time, so that a client that does not read costs no more than that; if the recording has dropped
  * what it has not read, it is ended with an event that says so. At most 16 clients follow at once; one that has gone without
- * closing its connection is found by a comment every 15 s.
+ * closing its connection is found by a comment every 15 s. With `brief`, entries have no whole objects.
  */
 import type { Clock } from "../../async/mod.ts";
 import type { Entry, EntryId, RecordingReader } from "../../observe/mod.ts";
@@ -16,6 +16,9 @@ const maxPartEntries = 256;
 const maxPartBytes = 256 * 1024;
 const maxFollowers = 16;
 const commentMs = 15_000;
+
+/** Makes of an entry what is sent. */
+type Prepare = (entry: Entry) => Entry;
 
 /** Answers about one recording. */
 export class RecordingAnswers {
@@ -34,14 +37,16 @@ export class RecordingAnswers {
     const after = Number(new URL(request.url).searchParams.get("after") ?? request.headers.get("last-event-id") ?? "0");
     if (!Number.isSafeInteger(after) || after < 0) return refuse(400, "after is not the id of an entry");
     const isLive = (request.headers.get("accept") ?? "").includes("text/event-stream");
-    return isLive ? this.#follow(after, request.signal) : this.#page(after);
+    const prepare = new URL(request.url).searchParams.has("brief") ? withoutState : (entry: Entry) => entry;
+    return isLive ? this.#follow(after, prepare, request.signal) : this.#page(after, prepare);
   }
 
-  #page(after: number): Response {
+  #page(after: number, prepare: Prepare): Response {
     const { lastId, dropped, bytes } = this.#recording;
     const entries: Entry[] = [];
     let size = 0;
-    for (const entry of this.#recording.entries(after, maxEntries)) {
+    for (const recorded of this.#recording.entries(after, maxEntries)) {
+      const entry = prepare(recorded);
       size += JSON.stringify(entry).length;
       // At least one, or the next question would be the same.
       if (size > maxBytes && entries.length > 0) break;
@@ -50,12 +55,12 @@ export class RecordingAnswers {
     return jsonResponse(200, { lastId, dropped, bytes, next: entries.at(-1)?.id ?? after, entries });
   }
 
-  #follow(after: number, signal: AbortSignal): Response {
+  #follow(after: number, prepare: Prepare, signal: AbortSignal): Response {
     if (this.#followers >= maxFollowers) {
       return refuse(503, `${maxFollowers} clients follow the recording already`, { "retry-after": "5" });
     }
     this.#followers++;
-    const follower = new Follower(this.#recording, after, this.#clock);
+    const follower = new Follower(this.#recording, { after, prepare, clock: this.#clock });
     let hasEnded = false;
     const end = () => {
       if (hasEnded) return;
@@ -92,15 +97,24 @@ export class RecordingAnswers {
 class Follower implements Disposable {
   readonly #recording: RecordingReader;
   readonly #clock: Clock | undefined;
+  readonly #prepare: Prepare;
   readonly #subscription: Disposable;
   #lastId: EntryId;
   #dropped: number;
   #wake: (() => void) | undefined;
   #hasEnded = false;
 
-  constructor(recording: RecordingReader, after: EntryId, clock: Clock | undefined) {
+  constructor(
+    recording: RecordingReader,
+    { after, prepare, clock }: {
+      readonly after: EntryId;
+      readonly prepare: Prepare;
+      readonly clock: Clock | undefined;
+    },
+  ) {
     this.#recording = recording;
     this.#clock = clock;
+    this.#prepare = prepare;
     this.#lastId = after;
     this.#dropped = recording.dropped;
     this.#subscription = recording.subscribe(() => this.#wake?.());
@@ -133,7 +147,7 @@ class Follower implements Disposable {
   #eventsOf(entries: readonly Entry[]): string {
     let text = "";
     for (const entry of entries) {
-      const event = `id: ${entry.id}\ndata: ${JSON.stringify(entry)}\n\n`;
+      const event = `id: ${entry.id}\ndata: ${JSON.stringify(this.#prepare(entry))}\n\n`;
       if (text !== "" && text.length + event.length > maxPartBytes) break;
       text += event;
       this.#lastId = entry.id;
@@ -155,4 +169,11 @@ class Follower implements Disposable {
     this.#subscription[Symbol.dispose]();
     this.#wake?.();
   }
+}
+
+/** The page shows whole objects of one moment, and asks for them then. */
+function withoutState(entry: Entry): Entry {
+  if (entry.kind !== "change" && entry.kind !== "write" && entry.kind !== "read") return entry;
+  const { state: _, ...rest } = entry;
+  return rest as Entry;
 }

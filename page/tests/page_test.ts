@@ -1,0 +1,322 @@
+/**
+ * The page in a browser: each view of a recording and of a running process, what a user can do in it, and what it must not do.
+ * Each test fails when the page asks another origin, or when a script has an error.
+ */
+import axe from "axe-core";
+import type { Page } from "playwright-core";
+import { assert, assertEquals, assertMatch } from "../../tests/testing.ts";
+import { assertQuiet, browserTest, open, picture, serve, serveRecording, show, watchedPage } from "./_browser.ts";
+import { hostile, hostileRecording, incident, manyObjects } from "./recordings.ts";
+
+const checkout = "#/objects/deployments.apps/shop/checkout";
+const ledger = "#/objects/foos.samplecontroller.k8s.io/shop/ledger";
+
+/** What axe finds on the page as it is shown. */
+async function faults(page: Page): Promise<readonly string[]> {
+  // As a string, it runs in a world of its own that the policy of the page does not bind.
+  await page.addInitScript(axe.source);
+  await page.reload();
+  await page.locator(".bar, .gate").first().waitFor();
+  await page.locator(".object, .controllers, .gate, .message").first().waitFor();
+  return await page.evaluate(async () => {
+    const { axe } = globalThis as unknown as { readonly axe: typeof import("axe-core") };
+    const { violations } = await axe.run();
+    return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 160)}`));
+  });
+}
+
+browserTest("[138] the overview shows each controller with its plots, and what needs attention", async (browser) => {
+  await using served = await serveRecording(incident());
+  const watched = await watchedPage(browser, served);
+  const { page } = watched;
+  await open(watched, served);
+  const row = page.locator(".controllers tbody tr");
+  await row.filter({ hasText: "1 failing" }).waitFor();
+  assertEquals(await row.count(), 1);
+  assertEquals(await row.locator("canvas").count(), 4);
+  const drawn = await row.locator("canvas").first().evaluate((canvas: HTMLCanvasElement) =>
+    canvas.getContext("2d")?.getImageData(0, 0, canvas.width, canvas.height).data.some((value) => value > 0)
+  );
+  assertEquals(drawn, true);
+  assertMatch(await page.locator(".attention").innerText(), /failing[\s\S]*shop\/ledger[\s\S]*Cannot adopt Deployment/);
+  await picture(page, "overview");
+  await page.locator(".attention a").click();
+  await page.locator(".chain").first().waitFor();
+  assertMatch(page.url(), /#\/objects\/foos\.samplecontroller\.k8s\.io\/shop\/ledger$/);
+  assertQuiet(watched);
+});
+
+browserTest(
+  "[138] an object shows its owner, the chain of its causes, what changed, and why nothing happens",
+  async (browser) => {
+    await using served = await serveRecording(incident());
+    const watched = await watchedPage(browser, served);
+    const { page } = watched;
+    await open(watched, served, checkout);
+    const chain = page.locator(".chain").first();
+    await chain.waitFor();
+    assertEquals(await chain.locator(".step-text").allInnerTexts(), [
+      "Deployment shop/checkout: spec.replicas 2 → 5 by kubectl (kubectl-edit)",
+      "Foo shop/checkout queued, waited 3 ms",
+      "reconciled in 9 ms: applied Deployment shop/checkout (spec.replicas 5 → 2)",
+      "the same happened 2 times since 09:12:21",
+      "let only one of them write spec.replicas of Deployment shop/checkout: stop kubectl (kubectl-edit), or change what Foo shop/checkout asks for",
+    ]);
+    assertMatch(await chain.locator(".diff").innerText(), /spec\.replicas\s+−\s?2\s+\+\s?5/);
+    assertMatch(await page.locator(".family").innerText(), /Owned by\s+Foo shop\/checkout/);
+    assertMatch(await page.locator(".callout").innerText(), /Nothing is left to do/);
+    await picture(page, "object");
+    await show(page, ledger);
+    await page.locator(".chain.tone-bad").first().waitFor();
+    assertMatch(
+      await page.locator(".callout").innerText(),
+      /waits until 09:13:22.*after 4 failures in a row with: Cannot adopt/,
+    );
+    assertMatch(await page.locator(".facts").innerText(), /Next attempt/);
+    await picture(page, "failing");
+    assertQuiet(watched);
+  },
+);
+
+browserTest(
+  "[138] the tree shows each object below its owner; the search and the keyboard find and open them",
+  async (browser) => {
+    await using served = await serveRecording(incident());
+    const watched = await watchedPage(browser, served);
+    const { page } = watched;
+    await open(watched, served);
+    await page.locator(".controllers").waitFor();
+    await page.keyboard.press("2");
+    const rows = page.locator("[role=treeitem]");
+    await rows.first().waitFor();
+    assertEquals((await rows.first().innerText()).replaceAll(/\s+/g, " "), "Foo shop/cart reconciled");
+    assertEquals(await rows.nth(1).getAttribute("aria-level"), "2");
+    await page.keyboard.press("j");
+    await page.keyboard.press("j");
+    await page.locator(".object-head", { hasText: "deployments.apps" }).waitFor();
+    assertMatch(page.url(), /#\/objects\/deployments\.apps\/shop\/cart$/);
+    await page.keyboard.press("k");
+    await page.locator(".object-head", { hasText: "foos.samplecontroller" }).waitFor();
+    await page.keyboard.press("ArrowLeft");
+    assertEquals(await rows.first().getAttribute("aria-expanded"), "false");
+    assertMatch(await rows.nth(1).innerText(), /catalog/);
+    await page.keyboard.press("/");
+    await page.keyboard.type("ledger");
+    await page.getByText("1 shown").waitFor();
+    await page.keyboard.press("Enter");
+    await page.keyboard.press("j");
+    await page.locator(".object-head", { hasText: "ledger" }).waitFor();
+    await page.keyboard.press("Enter");
+    assertEquals(await page.evaluate("document.activeElement.id"), "detail");
+    await picture(page, "search");
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("Escape");
+    assertMatch(page.url(), /#\/objects$/);
+    await page.keyboard.press("?");
+    await page.locator("dialog[open]").waitFor();
+    await picture(page, "help");
+    await page.keyboard.press("Escape");
+    await page.locator("dialog").waitFor({ state: "detached" });
+    await page.keyboard.press("t");
+    await page.keyboard.press("t");
+    assertEquals(await page.evaluate("document.documentElement.dataset.shown"), "dark");
+    assertQuiet(watched);
+  },
+);
+
+browserTest("[138] the timeline leads from an entry to its causes and effects", async (browser) => {
+  await using served = await serveRecording(incident());
+  const watched = await watchedPage(browser, served);
+  const { page } = watched;
+  await open(watched, served, "#/timeline/40");
+  await page.locator(".linked").first().waitFor();
+  assertMatch(await page.locator(".entry-title").innerText(), /apply Deployment shop\/checkout: stored in 7 ms/);
+  await picture(page, "timeline");
+  await page.keyboard.press("[");
+  await page.locator(".entry-title", { hasText: "started after 3 ms" }).waitFor();
+  await page.keyboard.press("]");
+  await page.locator(".entry-title", { hasText: "apply Deployment" }).waitFor();
+  await page.goto(`${served.url}#/timeline/9999`);
+  await page.getByText("There is no entry 9999").waitFor();
+  assertQuiet(watched);
+});
+
+browserTest(
+  "[138] 2,000 objects with 2,000 owners are a bounded document, and scrolling has no long task",
+  async (browser) => {
+    await using served = await serveRecording(manyObjects(2_000));
+    const watched = await watchedPage(browser, served);
+    const { page } = watched;
+    await open(watched, served, "#/objects");
+    await page.getByText("4,000 objects").waitFor();
+    await page.evaluate(() => {
+      const state = globalThis as unknown as { longTasks: number };
+      state.longTasks = 0;
+      // A task that takes longer than three frames of a slow screen is felt.
+      new PerformanceObserver((list) =>
+        state.longTasks += list.getEntries().filter(({ duration }) => duration > 100).length
+      )
+        .observe({ type: "longtask" });
+    });
+    for (let step = 0; step < 40; step++) {
+      await page.locator(".list").evaluate((list, top) => void (list.scrollTop = top), step * 3_000);
+      await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(resolve)));
+    }
+    await page.keyboard.press("End");
+    await page.locator("[aria-selected=true]", { hasText: "foo-1999" }).waitFor();
+    await page.locator(".chain").first().waitFor();
+    const nodes = await page.evaluate("document.querySelectorAll('*').length") as number;
+    assert(nodes < 900, `${nodes} nodes`);
+    assertEquals(await page.evaluate("globalThis.longTasks"), 0);
+    await picture(page, "many_objects");
+    assertQuiet(watched);
+  },
+);
+
+browserTest(
+  "[security 33] names, notes and errors of a cluster are text on the page, and never markup",
+  async (browser) => {
+    await using served = await serveRecording(hostileRecording());
+    const watched = await watchedPage(browser, served);
+    const { page } = watched;
+    await open(watched, served);
+    await page.locator(".attention li").waitFor();
+    assert((await page.locator(".attention").innerText()).includes("<script>document.title=2</script>"));
+    await show(page, "#/objects");
+    const row = page.locator("[role=treeitem]", { hasText: hostile }).first();
+    await row.click();
+    await page.locator(".object-head h2", { hasText: hostile }).waitFor();
+    await page.locator(".chain").first().waitFor();
+    await picture(page, "hostile_names");
+    await show(page, "#/timeline");
+    await page.locator("[role=option]", { hasText: "</pre>" }).click();
+    await page.locator(".entry-title", { hasText: "</pre>" }).waitFor();
+    assertEquals(await page.locator("#app img, #app script").count(), 0);
+    assert(!/^[12]$/.test(await page.title()));
+    assertQuiet(watched);
+  },
+);
+
+browserTest(
+  "[security 33] the page runs its own script only, asks its own origin only, and keeps the token out of addresses",
+  async (browser) => {
+    await using served = await serveRecording(incident());
+    const watched = await watchedPage(browser, served);
+    const { page, requests, problems } = watched;
+    const response = await page.goto(`${served.url}#token=${served.token}`);
+    const policy = response?.headers()["content-security-policy"] ?? "";
+    for (
+      const rule of [
+        "default-src 'none'",
+        "script-src 'self'",
+        "frame-ancestors 'none'",
+        "require-trusted-types-for 'script'",
+      ]
+    ) {
+      assert(policy.includes(rule), `${policy} should have ${rule}`);
+    }
+    assert(!/unsafe|\*/.test(policy), policy);
+    await page.locator(".controllers").waitFor();
+    assertEquals([page.url(), await page.evaluate("sessionStorage.getItem('token')")], [
+      `${served.url}#/`,
+      served.token,
+    ]);
+    assertEquals(requests.filter((url) => url.includes(served.token)), []);
+    assertEquals(await page.evaluate("localStorage.length + document.cookie.length"), 0);
+    assertQuiet(watched);
+    // What another script would try.
+    await page.evaluate(() => {
+      const script = document.createElement("script");
+      script.textContent = "document.title = 'injected'";
+      document.body.append(script);
+    }).catch(() => {});
+    await page.evaluate(() => fetch("http://127.0.0.1:9/")).catch(() => {});
+    assert(await page.title() !== "injected");
+    assert(problems.some((problem) => /Content Security Policy|TrustedScript/.test(problem)), problems.join("\n"));
+  },
+);
+
+browserTest(
+  "[138] without a token, with a wrong one, and without a server the page says what to do",
+  async (browser) => {
+    await using served = await serveRecording(incident());
+    const watched = await watchedPage(browser, served);
+    const { page } = watched;
+    await page.goto(served.url);
+    await page.getByText("This page needs a token").waitFor();
+    await picture(page, "token");
+    await page.getByLabel("Token").fill("not-the-token-of-this");
+    await page.keyboard.press("Enter");
+    await page.getByText("That token is not the one").waitFor();
+    assertEquals(await page.evaluate("sessionStorage.length"), 0);
+    await page.getByLabel("Token").fill(served.token);
+    await page.keyboard.press("Enter");
+    await page.locator(".controllers").waitFor();
+    await page.route(
+      "**/debug/source",
+      (route) => route.fulfill({ status: 403, json: { error: "This server serves loopback addresses only" } }),
+    );
+    await page.reload();
+    await page.getByText("The server refuses this page").waitFor();
+    await picture(page, "forbidden");
+    await page.unroute("**/debug/source");
+    await page.route("**/debug/source", (route) => route.abort());
+    await page.getByRole("button", { name: "Try again" }).click();
+    await page.getByText("The server does not answer").first().waitFor();
+    await page.unroute("**/debug/source");
+    await page.getByRole("button", { name: "Try again" }).click();
+    await page.locator(".controllers").waitFor();
+  },
+);
+
+browserTest(
+  "[138] dev serves the page of a live process: it follows what happens, and says when the process has ended",
+  async (browser) => {
+    await using served = await serve("dev", "foo", "--samples", "--debug-bind-address", "127.0.0.1:0");
+    const watched = await watchedPage(browser, served);
+    const { page, problems } = watched;
+    await open(watched, served);
+    await page.locator(".connection", { hasText: "live" }).waitFor();
+    await page.getByText("follows").first().waitFor();
+    await picture(page, "live_overview");
+    await show(page, "#/objects");
+    await page.locator("[role=treeitem][aria-level='2']", { hasText: "example-foo" }).waitFor();
+    await page.locator("[role=treeitem]", { hasText: "Foo" }).first().click();
+    await page.locator(".step-text", { hasText: "reconciled in" }).first().waitFor();
+    await picture(page, "live_object");
+    assertQuiet(watched);
+    await served.stop();
+    await page.locator(".banner", { hasText: "The process does not answer" }).waitFor();
+    await picture(page, "process_gone");
+    // Requests to a process that has ended are errors in the console.
+    assertEquals(
+      problems.filter((problem) =>
+        !/ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED|ERR_EMPTY|ERR_CONNECTION_RESET/.test(problem)
+      ),
+      [],
+    );
+  },
+);
+
+browserTest("[138] axe finds no violation in any view, in light and dark, also on a small screen", async (browser) => {
+  await using served = await serveRecording(incident());
+  const watched = await watchedPage(browser, served);
+  const { page } = watched;
+  await page.goto(served.url);
+  await page.getByText("This page needs a token").waitFor();
+  for (const colorScheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme });
+    assertEquals(await faults(page), [], `token, ${colorScheme}`);
+  }
+  for (const colorScheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme });
+    for (const view of ["#/", "#/objects", checkout, ledger, "#/timeline", "#/timeline/40"]) {
+      await open(watched, served, view);
+      assertEquals(await faults(page), [], `${view}, ${colorScheme}`);
+    }
+  }
+  await page.setViewportSize({ width: 420, height: 800 });
+  await open(watched, served, checkout);
+  assertEquals(await faults(page), [], "small");
+  await picture(page, "small_object");
+});

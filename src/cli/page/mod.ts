@@ -1,0 +1,2 @@
+/** The command `page`. */
+export { page } from "./page.ts";
