@@ -85,6 +85,7 @@ export class RecordedChanges {
       fields: difference?.fields,
       moreFields: difference === undefined || difference.more === 0 ? undefined : difference.more,
       by,
+      traceparent: old === undefined ? traceparentOf(current) : undefined,
       cache: this.#nameForStates,
       state: this.#stateOf(current ?? sent),
     });
@@ -233,3 +234,18 @@ function newestOf(object: KubeObject | undefined): readonly FieldManager[] | und
     time,
   }));
 }
+
+/** The trace that an annotation of an object names: `traceparent`, also with a prefix such as `trace.example.dev/`. */
+function traceparentOf(object: KubeObject | undefined): string | undefined {
+  const annotations = object?.metadata.annotations;
+  for (const name in annotations) {
+    if (name !== "traceparent" && !name.endsWith("/traceparent")) continue;
+    // Any other text stays out of the recording: it may be a secret.
+    const found = traceparentPattern.exec(annotations[name] ?? "")?.[1];
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** W3C Trace Context: version, trace, span and flags. A later version may append more. */
+const traceparentPattern = /^([0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2})(?:-|$)/;

@@ -201,6 +201,12 @@ export class RecordedAttempt {
     };
   }
 
+  /** The header of its requests that names its trace; undefined if it is in none. */
+  traceparent(): string | undefined {
+    const [start] = this.#causes;
+    return start === undefined ? undefined : this.#recorder.traceparentOf?.(start);
+  }
+
   /** Requests to the server, recorded: the part of the observer of a client that is for a recording. */
   requests(): Pick<WriteObserver, "onAnswer" | "onRead" | "onRaw"> {
     return {
@@ -316,7 +322,9 @@ export class RecordedAttempt {
 }
 
 /** The part of a {@link RecordedAttempt} through which an attempt reads and writes. */
-export type AttemptRecord = Pick<RecordedAttempt, "caches" | "events" | "requests" | "leftAlone" | "writeOf">;
+export type AttemptRecord =
+  & Pick<RecordedAttempt, "caches" | "events" | "requests" | "leftAlone" | "writeOf">
+  & Partial<Pick<RecordedAttempt, "traceparent">>;
 
 /** The reference of an object, or of its collection. */
 export function refOf(resource: Resource, key?: string): ObjectRef {

@@ -22,7 +22,7 @@ import {
 } from "../api/mod.ts";
 import { type Clock, scope } from "../async/mod.ts";
 import type { Writer } from "../cache/mod.ts";
-import { type Client, isUnreachable, type WriteObserver } from "../client/mod.ts";
+import { type Client, isUnreachable, type Transport, type WriteObserver } from "../client/mod.ts";
 import type { Logger } from "../observe/mod.ts";
 import type { Caches } from "./caches.ts";
 import type { AttemptRecord } from "./_recorded_controller.ts";
@@ -75,6 +75,14 @@ interface StoredWrite {
   readonly entry: number | undefined;
 }
 
+/** Names the trace of a reconcile in its requests, unless the reconciler does. */
+function withTrace(send: Transport, traceparent: string): Transport {
+  return (request) => {
+    if (!request.headers.has("traceparent")) request.headers.set("traceparent", traceparent);
+    return send(request);
+  };
+}
+
 export class WriteThrough {
   readonly #options: WriteThroughOptions;
   /** The unsettled writes of each key, by resource and object. */
@@ -96,7 +104,9 @@ export class WriteThrough {
         return this.#becameUnknown(key, { resource, objectKey: objectKey as ObjectKey, entry }, signal);
       },
     };
-    return client.withWriteObserver(observer);
+    const traceparent = recorded?.traceparent?.();
+    const traced = traceparent === undefined ? client : client.withTransport((send) => withTrace(send, traceparent));
+    return traced.withWriteObserver(observer);
   }
 
   /** Puts an object into the caches that a reconcile of `key` has read from the server. */

@@ -100,6 +100,14 @@ export class SpanReader {
     }
   }
 
+  /** The header of the requests of a reconcile that runs, whose span is then the parent of the server's spans. */
+  traceparentOf(start: EntryId): string | undefined {
+    const running = this.#running.get(start);
+    if (running === undefined) return undefined;
+    const { traceId, spanId, traceFlags } = running.span.spanContext();
+    return `00-${traceId}-${spanId}-${(traceFlags & TraceFlags.SAMPLED).toString(16).padStart(2, "0")}`;
+  }
+
   /** Ends the spans of reconciles that still run, because the process ends. */
   endAll(): void {
     for (const { span } of this.#running.values()) span.end();
@@ -251,13 +259,12 @@ const traceAnnotation = /^metadata\.annotations(?:\.traceparent|\["(?:[^"]{0,253
 /** W3C Trace Context. */
 const traceparent = /^[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(?:-|$)/;
 
-/** The traces that a changed annotation names: the peer that wrote it says in which trace it did. */
-function namedTraces({ fields = [] }: ChangeEntry): readonly SpanContext[] {
-  return fields.flatMap(({ path, to }) => {
-    if (!traceAnnotation.test(path) || typeof to !== "string") return [];
-    const context = parseTraceparent(to);
-    return context === undefined ? [] : [context];
-  });
+/** The traces that a new or a changed annotation names: the peer that wrote it says in which trace it did. */
+function namedTraces({ fields = [], traceparent }: ChangeEntry): readonly SpanContext[] {
+  const changed = fields.flatMap(({ path, to }) => traceAnnotation.test(path) && typeof to === "string" ? [to] : []);
+  return [...changed, ...(traceparent === undefined ? [] : [traceparent])].flatMap((text) =>
+    parseTraceparent(text) ?? []
+  );
 }
 
 /** Reads a traceparent; undefined when it is none. */

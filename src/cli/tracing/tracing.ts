@@ -8,7 +8,14 @@
 import type { Clock } from "../../async/mod.ts";
 import { aborted } from "../../async/mod.ts";
 import type { Runnable } from "../../manager/mod.ts";
-import { errorText, type Logger, logger, type MetricsRegistry, type RecordingReader } from "../../observe/mod.ts";
+import {
+  errorText,
+  type Logger,
+  logger,
+  type MetricsRegistry,
+  type Recording,
+  type RecordingReader,
+} from "../../observe/mod.ts";
 import type { Environment } from "../../runtime/mod.ts";
 
 /** Milliseconds for the last requests, in the order of a stop. */
@@ -39,7 +46,7 @@ export interface TracingOptions {
   /** Name and version of the program. */
   readonly name: string;
   readonly version: string;
-  readonly recording: RecordingReader;
+  readonly recording: RecordingReader & Pick<Recording, "traceBy">;
   readonly metrics: MetricsRegistry;
   readonly clock: Clock;
   /** @default logger("tracing") */
@@ -52,11 +59,13 @@ export async function startTracing(options: TracingOptions): Promise<Runnable> {
   const [{ createProvider }, { SpanReader }] = await Promise.all([import("./otlp.ts"), import("./span_reader.ts")]);
   const provider = createProvider({ name, version, endpoint, onExport: exportReporter(log) });
   const reader = new SpanReader({ tracer: provider.tracer, metrics });
+  const tracing = recording.traceBy((start) => reader.traceparentOf(start));
   const subscription = recording.subscribe((entry) => {
     try {
       reader.read(entry);
     } catch (error) {
       subscription[Symbol.dispose]();
+      tracing[Symbol.dispose]();
       log.error("tracing failed, sending no more traces", { error });
     }
   });
@@ -66,6 +75,7 @@ export async function startTracing(options: TracingOptions): Promise<Runnable> {
     async run({ stop }) {
       await aborted(stop);
       subscription[Symbol.dispose]();
+      tracing[Symbol.dispose]();
       reader.endAll();
       const waiting = new AbortController();
       const late = clock.sleep(maxFlushMs, waiting.signal).then(() =>

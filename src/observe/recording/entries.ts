@@ -90,6 +90,8 @@ export interface ChangeEntry extends EntryBase {
   readonly moreFields?: number;
   /** Who wrote the newest state, as far as managedFields tell: one, or several of the same second. */
   readonly by?: readonly FieldWriter[];
+  /** The trace that an annotation of a new object names, in the form of the header `traceparent`. */
+  readonly traceparent?: string;
   /** The object is part of the first full state of a cache: only a recording with states has such an entry. */
   readonly isInitial?: boolean;
   /** The name of the cache, as in its `list` entry. Only in a recording with states. */

@@ -23,7 +23,8 @@ const shapes: Readonly<Record<string, EntryShape>> = {
   change: {
     required: { via: "text", change: "text", object: "ref" },
     optional: {
-      ...{ uid: "text", resourceVersion: "text", oldVersion: "text", isEcho: "flag", isInitial: "flag", cache: "text" },
+      ...{ uid: "text", resourceVersion: "text", oldVersion: "text", traceparent: "text", cache: "text" },
+      ...{ isEcho: "flag", isInitial: "flag" },
       ...{ fields: "fields", moreFields: "number", by: "maps", state: "state" },
     },
   },

@@ -21,6 +21,11 @@ export interface Recorder {
   readonly keepsStates: boolean;
   /** Adds an entry. @returns its id, for the causes of later entries */
   record(entry: NewEntry): EntryId;
+  /**
+   * What the requests of a reconcile say in the header `traceparent` (W3C Trace Context), so that the spans of the server
+   * are in its trace; undefined if it is in none. @param start the entry of its start @default nothing is traced
+   */
+  traceparentOf?(start: EntryId): string | undefined;
 }
 
 /** Gets every entry, sealed, as it happens. */
@@ -98,6 +103,7 @@ export class Recording implements Recorder, RecordingReader {
   #sink: RecordingSink | undefined;
   #listeners: readonly ((entry: Entry) => void)[] = [];
   #lastId = 0;
+  #traceparentOf: ((start: EntryId) => string | undefined) | undefined;
 
   /**
    * Creates an empty recording.
@@ -159,6 +165,17 @@ export class Recording implements Recorder, RecordingReader {
   find(id: EntryId): Entry | undefined {
     const entry = this.#ring?.find(id);
     return entry === undefined ? undefined : sealed(entry);
+  }
+
+  /** What the requests of a reconcile say in the header `traceparent`; see {@link Recorder.traceparentOf}. */
+  traceparentOf(start: EntryId): string | undefined {
+    return this.#traceparentOf?.(start);
+  }
+
+  /** Asks `find` for the traces of reconciles until the result is disposed. */
+  traceBy(find: (start: EntryId) => string | undefined): Disposable {
+    this.#traceparentOf = find;
+    return { [Symbol.dispose]: () => this.#traceparentOf = undefined };
   }
 
   /** Calls `listener` with each new entry until the result is disposed. */
