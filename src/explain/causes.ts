@@ -12,6 +12,7 @@ import type {
   ReconcileEndEntry,
 } from "../observe/mod.ts";
 import type { History } from "./history.ts";
+import { senderOf } from "./notes.ts";
 import { byText, durationText, type FieldManager, fieldsText, objectText, shown } from "./words.ts";
 
 /** A cause in words, and the entries that it was read from. */
@@ -146,10 +147,10 @@ export function writersText(entry: ChangeEntry, history: History): string | unde
 
 /** ` by controller foo, for Foo default/a`: the reconcile of this process that made the change. */
 function ownWriter(entry: ChangeEntry, history: History): string | undefined {
-  const write = history.writeOf(entry);
-  if (write?.controller === undefined) return undefined;
-  const whose = write.key === undefined ? "" : `, for ${objectText(history.primaryOf(write.controller, write.key))}`;
-  return ` by controller ${shown(write.controller)}${whose}`;
+  const { controller, key } = history.writeOf(entry) ?? senderOf(entry, history) ?? {};
+  if (controller === undefined) return undefined;
+  const whose = key === undefined ? "" : `, for ${objectText(history.primaryOf(controller, key))}`;
+  return ` by controller ${shown(controller)}${whose}`;
 }
 
 function listText({ cache, isInitial }: ListEntry, object: ObjectRef | undefined): string {

@@ -43,6 +43,12 @@ export function restartText(start: ReconcileStartEntry, history: History): strin
   return "";
 }
 
+/** The reconcile that has made a change with a write whose answer it did not get. */
+export function senderOf(entry: Entry, history: History): Pick<Entry, "controller" | "key"> | undefined {
+  const notes = history.causesOf(entry).filter(isNote);
+  return notes.flatMap((note) => history.causesOf(note)).find(({ kind }) => kind === "reconcile-start");
+}
+
 /** The broken invariants of a simulation. */
 export function violationTexts(entries: readonly Entry[]): readonly string[] {
   return entries.filter(isNote).filter(({ actor }) => actor === "violation")

@@ -91,7 +91,7 @@ test("versions of different kinds cannot be converted", () => {
   assertThrows(() => converting(V2, [spoke]), /^Cannot convert .* not another version of/);
 });
 
-test("a conversion is recorded with its kind, how many objects it had, and its failure, without their content", async () => {
+test("[137] a conversion is recorded with its kind, how many objects it had, and its failure, without their content", async () => {
   const entries: NewEntry[] = [];
   const recorder = { keepsStates: true, record: (entry: NewEntry) => entries.push(entry) };
   const handler = webhookHandler([webhook], { recorder });

@@ -70,7 +70,7 @@ function wordsOf(entry: Entry & { readonly kind: "write" }): string {
   return entry.subresource === undefined ? entry.verb : `${entry.verb} ${entry.subresource}`;
 }
 
-test("log lines about reconciles, writes, Events, parked keys and caches agree with the entry that they name", async () => {
+test("[137] log lines about reconciles, writes, Events, parked keys and caches agree with the entry that they name", async () => {
   const clock = new VirtualClock();
   using log = collectLines(clock);
   const recording = new Recording({ now: () => clock.now() });
@@ -139,7 +139,7 @@ test("log lines about reconciles, writes, Events, parked keys and caches agree w
   assert(!JSON.stringify(log.lines).includes("hunter2"));
 });
 
-test("log lines about the Lease agree with the entry that they name", async () => {
+test("[137] log lines about the Lease agree with the entry that they name", async () => {
   const clock = new VirtualClock();
   using log = collectLines(clock);
   const recorder = new Recording({ now: () => clock.now() });
@@ -184,7 +184,7 @@ test("log lines about the Lease agree with the entry that they name", async () =
   );
 });
 
-test("without a recorder, log lines name no entry", async () => {
+test("[137] without a recorder, log lines name no entry", async () => {
   const clock = new VirtualClock();
   using log = collectLines(clock);
   const failing = controller("failing").for(ConfigMap).reconcile(() => Promise.reject(new Error("no luck")));

@@ -40,7 +40,7 @@ function essence(entries: readonly Entry[]): readonly unknown[] {
   return entries.map(({ id: _, at: __, causes: ___, controller: ____, key: _____, ...rest }) => rest);
 }
 
-test("live reads are recorded with what they found, an absent object, and their failure", async () => {
+test("[137] live reads are recorded with what they found, an absent object, and their failure", async () => {
   const entries = await entriesOf(async (client) => {
     await client.get(ConfigMap, "default/a");
     await client.find(ConfigMap, "default/none");
@@ -67,7 +67,7 @@ test("live reads are recorded with what they found, an absent object, and their 
   assertEquals([failed.failure?.code, failed.resourceVersion, failed.state], [504, undefined, undefined]);
 });
 
-test("writes that show no object are recorded: deleteCollection, evict, createToken", async () => {
+test("[137] writes that show no object are recorded: deleteCollection, evict, createToken", async () => {
   const entries = await entriesOf(async (client) => {
     await client.deleteCollection(ConfigMap, { namespace: "default", labelSelector: { matchLabels: { app: "web" } } });
     await client.evict("default/none").catch(() => {});
@@ -90,7 +90,7 @@ test("writes that show no object are recorded: deleteCollection, evict, createTo
   assertEquals(writes.map(({ state }) => state), [undefined, undefined, undefined]);
 });
 
-test("raw requests are recorded with their answer, and without the secrets in either direction", async () => {
+test("[137] raw requests are recorded with their answer, and without the secrets in either direction", async () => {
   const path = "/api/v1/namespaces/default/secrets";
   const entries = await entriesOf(async (client) => {
     await client.raw("/version");
@@ -117,7 +117,7 @@ test("raw requests are recorded with their answer, and without the secrets in ei
   for (const secret of ["hunter2", btoa("hunter2")]) assert(!text.includes(secret), `${secret} is in ${text}`);
 });
 
-test("without states, reads and requests have no content", async () => {
+test("[137] without states, reads and requests have no content", async () => {
   const clock = new VirtualClock();
   const recorder = new Recording({ now: () => clock.now() });
   const reader = controller("reader").for(Namespace).reconcile(async ({ client, object }) => {

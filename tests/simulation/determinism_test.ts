@@ -20,7 +20,7 @@ test("equal seeds give equal recordings, different seeds give different ones", a
   assertNotEquals(digestOf(first.entries), digestOf(other.entries));
 });
 
-test("a run that is recorded is the same run as one that is not", async () => {
+test("[137] a run that is recorded is the same run as one that is not", async () => {
   for (const [name, workloadName, replicas] of schedules) {
     const { controller, workload } = findWorkload(name, workloadName);
     const options = { controllers: [controller], workload, replicas };

@@ -110,7 +110,7 @@ async function whyLines(file: string, words: readonly string[], controllers: rea
   return asked.out.split("\n");
 }
 
-test("simulate --record writes the violation, and the printed command explains what was fatal", async () => {
+test("[137] simulate --record writes the violation, and the printed command explains what was fatal", async () => {
   await using folder = await RecordFolder.make();
   const controllers = [withWorkloads(greeter(false), [create])];
   const words = ["simulate", "greeter", "--seeds", "0", "--faults", "crash", "--record", folder.path];
@@ -142,7 +142,7 @@ test("simulate --record writes the violation, and the printed command explains w
   assertEquals(changes[1].state.data, { text: "hello" });
 });
 
-test("simulate --plan --record writes the run also without a violation; a lost response is a cause in words", async () => {
+test("[137] simulate --plan --record writes the run also without a violation; a lost response is a cause in words", async () => {
   await using folder = await RecordFolder.make();
   const controllers = [withWorkloads(greeter(true), [create])];
   const plan = JSON.stringify({ faults: [{ kind: "reset", write: 1, committed: true }] });
@@ -151,9 +151,11 @@ test("simulate --plan --record writes the run also without a violation; a lost r
   assertStringIncludes(fake.err, 'recorded workload "create" of greeter in ');
   const text = (await whyLines(folder.path, ["cm", "default/hello"], controllers)).join("\n");
   assertStringIncludes(text, "could not apply ConfigMap default/hello (fault: connection reset after write 1)");
+  // What the process did not see is known to the simulation.
+  assertStringIncludes(text, "ConfigMap default/hello was created by controller greeter, for Secret default/team-a");
 });
 
-test("simulate without --record says how to record a violation, and without one nothing is recorded", async () => {
+test("[137] simulate without --record says how to record a violation, and without one nothing is recorded", async () => {
   const broken = new TestProcess(["simulate", "greeter", "--seeds", "0", "--faults", "crash"]);
   await operatorCli({ name: "op", controllers: [withWorkloads(greeter(false), [create])] }, broken);
   assertStringIncludes(
