@@ -103,3 +103,20 @@ test("the words of --faults, --workload and of further enumerations are complete
     assert(some.length > 0 && some.every((value) => values.includes(value)), `${line.join(" ")}: ${values.join(", ")}`);
   }
 });
+
+test("why completes its first word with the kinds of the controllers, as kubectl names them", async () => {
+  const { values } = await completed("why", "");
+  const some = [
+    "deployments.apps",
+    "foos.samplecontroller.k8s.io",
+    "nodes",
+    "pods",
+    "services",
+    "ecsbinding.hopegi.com",
+  ];
+  assertEquals(some.filter((kind) => !values.includes(kind)), []);
+  assertEquals(new Set(values).size, values.length, "a kind that several controllers watch is offered once");
+  assertEquals((await completed("why", "dep")).values, ["deployments.apps"]);
+  assertEquals((await completed("why", "--not", "dep")).values, ["deployments.apps"]);
+  assertEquals((await completed("why", "deployments.apps", "")).values, []);
+});

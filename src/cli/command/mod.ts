@@ -18,6 +18,7 @@ export { crdsOf, selectControllers, selectNamedOrAll } from "./select_controller
 export { Session } from "./session.ts";
 export {
   type Call,
+  type CompletionWord,
   type ExtraFlags,
   type FlagGroup,
   type Subcommand,

@@ -44,6 +44,13 @@ interface SubcommandParts<Schema extends FlagSchema> {
   run(call: Call<z.output<Schema>>): Promise<ExitCode>;
 }
 
+/** A word that shell completion offers. */
+export interface CompletionWord {
+  readonly value: string;
+  /** A description, for shells that show it. */
+  readonly about: string;
+}
+
 /** The positional arguments of a command. */
 interface PositionalSyntax {
   /** In the notation of commander: `[names...]`. */
@@ -53,6 +60,8 @@ interface PositionalSyntax {
   readonly choices?: readonly string[];
   /** Shell completion offers paths for the first one. @default `choices` */
   readonly completes?: "file";
+  /** What shell completion offers instead of `choices`, after the words that are `typed`. @default `choices` */
+  readonly words?: (operator: Operator, typed: readonly string[]) => readonly CompletionWord[];
 }
 
 /** Flags under a heading of their own. */

@@ -131,11 +131,12 @@ function flagCandidates(flags: readonly Flag[], { typed }: Line): readonly Candi
 
 function wordCandidates(
   { positionals }: Subcommand,
-  { controllers }: Operator,
+  operator: Operator,
   taken: readonly string[],
 ): readonly Candidate[] {
   if (positionals === undefined || (taken.length > 0 && !positionals.syntax.includes("..."))) return [];
-  const known = (positionals.choices && wordsOf(positionals.choices)) ?? namesOf({ controllers });
+  const known = positionals.words?.(operator, taken) ?? (positionals.choices && wordsOf(positionals.choices)) ??
+    namesOf(operator);
   return known.filter(({ value }) => !taken.includes(value));
 }
 

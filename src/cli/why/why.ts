@@ -6,9 +6,23 @@
  */
 import { z } from "zod";
 import { boundedParse } from "../../schema/mod.ts";
-import { answerWhy, type Explanation, explanationLines, type WhyNot, whyNotLines } from "../../explain/mod.ts";
+import {
+  answerWhy,
+  type Explanation,
+  explanationLines,
+  type KnownController,
+  type WhyNot,
+  whyNotLines,
+} from "../../explain/mod.ts";
 import { knownController } from "../../manager/mod.ts";
-import { type Call, CommandError, exitCode, listenForInterrupts, subcommand } from "../command/mod.ts";
+import {
+  type Call,
+  CommandError,
+  type CompletionWord,
+  exitCode,
+  listenForInterrupts,
+  subcommand,
+} from "../command/mod.ts";
 import { commandLineOnly, flag, namespaceName, oneOf, text, UsageError, wholeNumber } from "../flags/mod.ts";
 import { formatValue } from "../output/mod.ts";
 import { askDebugEndpoint, debugClientFlags } from "../debug/mod.ts";
@@ -62,7 +76,7 @@ export const why = subcommand({
   positionals: {
     syntax: "<object...>",
     about: "KIND [NAMESPACE/]NAME; the kind as kubectl takes it: deployments, deploy, Deployment, deployments.apps",
-    choices: [],
+    words: ({ controllers }, typed) => typed.length === 0 ? kindWords(controllers.map(knownController)) : [],
   },
   examples: [
     { line: "deploy default/web", about: "who changed this Deployment, and what followed" },
@@ -79,6 +93,15 @@ export const why = subcommand({
     return exitCode.done;
   },
 });
+
+/** The kinds of the controllers: `deployments.apps`, as kubectl completes them. */
+function kindWords(controllers: readonly KnownController[]): readonly CompletionWord[] {
+  const kinds = new Map<string, string[]>();
+  for (const { name, primary, watched } of controllers) {
+    for (const { resource } of [primary, ...watched]) kinds.set(resource, [...kinds.get(resource) ?? [], name]);
+  }
+  return [...kinds].map(([value, names]) => ({ value, about: `watched by ${names.join(", ")}` }));
+}
 
 /** The answer, and the time of the question. */
 interface Answered {
