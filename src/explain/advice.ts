@@ -32,10 +32,8 @@ export function failureAdvice(
     effect.kind === "error" && effect.reason === "not-controlled"
   );
   if (foreign?.object !== undefined) {
-    return `delete or rename ${
-      objectText(foreign.object)
-    }, or let ${primary} ask for another name; the controller never ` +
-      "changes an object that it does not own";
+    const object = objectText(foreign.object);
+    return `delete or rename ${object}, or change what ${primary} asks for; the controller never changes what it does not own`;
   }
   const failed = effects.findLast((effect): effect is FailedWrite =>
     effect.kind === "write" && effect.answer.kind === "failed"
@@ -48,6 +46,10 @@ export function failureAdvice(
     if (failed !== undefined && code === undefined && isFailure) return unreachableAdvice;
   }
   if (end?.outcome === "terminal") return `change ${primary}: it is reconciled as soon as it changes`;
+  const hasWarned = effects.some((effect) => effect.kind === "event" && effect.type === "Warning");
+  if (hasWarned && !isFailure) {
+    return `remove the reason of the warning; the next reconcile begins when ${primary}, or what it depends on, changes`;
+  }
   if (end?.outcome === "given-up") {
     return `remove the cause, and then change ${primary}, for example an annotation of it`;
   }
@@ -150,7 +152,10 @@ export function undoAdvice(
   const primary = history.primaryOf(start.controller, start.key);
   const who = `controller ${shown(start.controller ?? "")}`;
   if (paths.length === 0) {
-    return `to delete ${objectText(object)} for good, delete or change ${objectText(primary)}, which asks for it`;
+    return `to delete ${objectText(object)} for good, delete or change ${
+      objectText(primary)
+    }, which asks for it; the ` +
+      "audit log of the API server has who deleted it";
   }
   const fields = joined([
     ...paths.slice(0, maxPaths).map(shown),

@@ -10,6 +10,7 @@ import type {
   ObjectRef,
   QueueEntry,
   ReconcileEndEntry,
+  ReconcileStartEntry,
 } from "../observe/mod.ts";
 import type { History } from "./history.ts";
 import { senderOf } from "./notes.ts";
@@ -28,12 +29,28 @@ export interface CauseText {
 export function causeTexts(entry: Pick<Entry, "causes">, history: History): readonly CauseText[] {
   const texts = new Map<string, CauseText>();
   const causes = history.causesOf(entry);
-  const important = causes.filter((cause) => !isStatusOnly(cause, history));
+  const isOwnStart = (cause: Entry) => isInitial(cause, history) && isOfPrimary(cause, history);
+  const others = causes.some(isOwnStart)
+    ? causes.filter((cause) => isOwnStart(cause) || !isInitial(cause, history))
+    : causes;
+  const important = others.filter((cause) => !isStatusOnly(cause, history));
   for (const cause of important.length > 0 ? important : causes) {
     const text = causeText(cause, history);
     if (text !== undefined && !texts.has(text.text)) texts.set(text.text, text);
   }
   return [...texts.values()];
+}
+
+/** True for an object that existed when the process started. */
+function isInitial(cause: Entry, history: History): boolean {
+  const [list] = cause.kind === "enqueue" ? history.causesOf(cause) : [];
+  return list?.kind === "list" && list.isInitial;
+}
+
+/** True if the object that the key stands for has led to it: then its dependents that existed, too, do not matter. */
+function isOfPrimary(cause: Entry, history: History): boolean {
+  const { resource, key } = history.primaryOf(cause.controller, cause.key);
+  return cause.kind === "enqueue" && cause.object.resource === resource && cause.object.key === key;
 }
 
 /** True if only the status of an object has changed: beside other causes that does not matter. */
@@ -49,19 +66,28 @@ export function hasOnlyStatus({ change, fields = [] }: ChangeEntry): boolean {
 
 /**
  * True for a cause that leads to many reconciles in which nothing is to do: a change of a status, an own write, a list that
- * repeats what is known, a time that has come.
+ * repeats what is known, a time that has come, a change that an earlier reconcile has seen.
  */
-export function isRoutine(cause: Entry, history: History): boolean {
+export function isRoutine(cause: Entry, start: ReconcileStartEntry, history: History): boolean {
   const origin = cause.kind === "enqueue" ? history.causesOf(cause)[0] : cause;
   switch (origin?.kind) {
     case "change":
       // With their status, controllers of Kubernetes also write annotations.
-      return origin.fields?.some(isOfStatus) === true || history.writeOf(origin) !== undefined;
+      return origin.fields?.some(isOfStatus) === true || history.writeOf(origin) !== undefined ||
+        hasBegunBefore(start, origin, history);
     case "list":
       return !origin.isInitial;
     default:
       return true;
   }
+}
+
+/** True if the same change has led to an earlier reconcile of the key: a key can be queued twice for one change. */
+function hasBegunBefore({ id, controller, key }: ReconcileStartEntry, change: ChangeEntry, history: History): boolean {
+  return history.effectsOf(change).some((enqueue) =>
+    enqueue.controller === controller && enqueue.key === key &&
+    history.effectsOf(enqueue).some((start) => start.kind === "reconcile-start" && start.id < id)
+  );
 }
 
 /** True for a field of the status. */
@@ -114,19 +140,34 @@ function originText(entry: Entry, object: ObjectRef | undefined, history: Histor
 export function changeText(entry: ChangeEntry, history: History): string {
   const { object, change, fields = [], moreFields = 0, via } = entry;
   const name = objectText(object);
-  const by = ownWriter(entry, history) ?? (change === "deleted" ? "" : byText(writersOf(entry, history)));
+  const own = ownWriter(entry, history);
+  // The server does not say who deletes; the last writer is another one.
+  const by = own ?? (change === "deleted" ? anotherClient : foreignText(entry, history));
   if (change === "added") return via === "list" ? `${name} appeared in a list${by}` : `${name} was created${by}`;
   if (change === "deleted") return via === "list" ? `${name} was missing in a list` : `${name} was deleted${by}`;
+  // The one who asks for a deletion is not among the writers of fields.
+  if (fields.some(({ path }) => path === "metadata.deletionTimestamp")) {
+    return `${name}: its deletion was asked for${own ?? anotherClient}`;
+  }
   if (fields.length === 0) return `${name} was written${by}, without a change that is shown`;
   return `${name}: ${fieldsText(fields, moreFields)}${by}`;
 }
+
+/** Said of a client that the server does not name. */
+const anotherClient = " by another client";
+/** Milliseconds by which the clock of the server may differ. */
+const maxClockSkewMs = 60_000;
 
 /**
  * Who may have made a change that is not of this process. managedFields tell seconds only, so several may have written in the
  * same one; what changed tells them apart.
  */
 function writersOf(entry: ChangeEntry, history: History): readonly FieldManager[] {
-  const { by = [], change, fields = [] } = entry;
+  const { change, fields = [], at, via } = entry;
+  // Who only removes fields is in no managedFields: then the newest writer is one of long ago.
+  const by = (entry.by ?? []).filter(({ time }) =>
+    via === "list" || time === undefined || !(Math.abs(at - Date.parse(time)) > maxClockSkewMs)
+  );
   const isStatus = hasOnlyStatus(entry);
   // Controllers of Kubernetes also write annotations together with a status.
   const isMixed = !isStatus && fields.some(isOfStatus);
@@ -135,9 +176,15 @@ function writersOf(entry: ChangeEntry, history: History): readonly FieldManager[
   );
   const likely = fits.length > 0 ? fits : by;
   const others = likely.filter(({ manager }) => !history.isOwnManager(manager));
-  const chosen = others.length > 0 ? others : likely;
+  // The answer to an own write may have been lost.
+  const chosen = others.length > 0 || !history.hasUnansweredWrite(entry.object) ? others : likely;
   // That a status was written through its subresource goes without saying.
   return isStatus ? chosen.map(({ subresource: _, ...rest }) => rest) : chosen;
+}
+
+/** ` by kubectl (kubectl-edit)`; nothing if the server sent no managedFields. */
+function foreignText(entry: ChangeEntry, history: History): string {
+  return byText(writersOf(entry, history)) || (entry.by === undefined ? "" : anotherClient);
 }
 
 /** Who made a change of another client: `kubectl (kubectl-edit)`. Undefined if the server did not say it. */

@@ -16,7 +16,7 @@ import { causeTexts, changeText, hasOnlyStatus } from "./causes.ts";
 import { controllersOf, History, isSubject, type KnownController, type Subject } from "./history.ts";
 import { violationTexts } from "./notes.ts";
 import { type Chain, type Draft, mergeRepeats, reconcileDraft } from "./reconcile_chain.ts";
-import { durationText, joined, objectText, shown, timeText } from "./words.ts";
+import { joined, objectText, shown, timeText } from "./words.ts";
 
 /** The answer of {@link explain}. */
 export interface Explanation {
@@ -107,7 +107,8 @@ function otherChain(entry: Entry, subject: Subject, history: History): Chain | u
     case "change":
       return isSubject(entry.object, subject) ? ignoredChain(entry, history) : undefined;
     case "review":
-      return isSubject(entry.object, subject) ? reviewChain(entry) : undefined;
+      // What was allowed has become a change.
+      return isSubject(entry.object, subject) && !entry.isAllowed ? reviewChain(entry) : undefined;
     case "error":
       // That a reconcile left an object alone is told with the reconcile.
       return isSubject(entry.object, subject) && entry.reason === undefined ? errorChain(entry) : undefined;
@@ -127,12 +128,15 @@ function concerns(start: ReconcileStartEntry, subject: Subject, history: History
 
 /** A change that led to no reconcile. Undefined for an echo, an own write, and a change that a chain begins with. */
 function ignoredChain(change: ChangeEntry, history: History): Chain | undefined {
-  const isShownElsewhere = change.isEcho === true || change.isInitial === true || change.via === "response";
+  const isShownElsewhere = change.isEcho === true || change.isInitial === true || change.via === "response" ||
+    history.writeOf(change) !== undefined;
   if (isShownElsewhere) return undefined;
   const decisions = history.effectsOf(change).filter((effect) => effect.kind === "enqueue");
   if (decisions.some(({ decision }) => decision === "own-write")) return undefined;
   const queued = decisions.filter(({ decision }) => decision === "queued");
-  if (queued.length > 0) return hasOnlyStatus(change) ? undefined : waitingChain(change, queued, history);
+  // The status of a Node, for example, changes all the time.
+  if (hasOnlyStatus(change)) return undefined;
+  if (queued.length > 0) return waitingChain(change, queued, history);
   const { at, id } = change;
   const text = decisions.length === 0
     ? "no controller was told: it had not started, or another process leads"
@@ -184,19 +188,33 @@ export function ignoredText({ controller = "", decision, role }: EnqueueEntry, h
 }
 
 function reviewChain(entry: ReviewEntry): Chain {
-  const { at, id, webhook, operation, object, conversion, user, isAllowed, message, durationMs } = entry;
-  const who = user === undefined ? "" : ` by ${shown(user)}`;
-  const what = operation === undefined
-    ? `a conversion to ${shown(conversion?.to ?? "another version")}`
-    : shown(operation);
-  const answer = isAllowed ? "allowed it" : `rejected it: ${shown(message ?? "no message")}`;
+  const { at, id } = entry;
+  const { request, answer, advice } = reviewTexts(entry);
   return {
     at,
     outcome: "reviewed",
     steps: [
-      { kind: "cause", text: `${what} of ${objectText(object)}${who}`, at, entries: [id] },
-      { kind: "outcome", text: `the ${webhook} webhook ${answer}, in ${durationText(durationMs)}`, at, entries: [id] },
+      { kind: "cause", text: request, at, entries: [id] },
+      { kind: "outcome", text: answer, at, entries: [id] },
+      { kind: "advice", text: advice, at, entries: [] },
     ],
+  };
+}
+
+/** A review that rejected a request, in words. */
+export function reviewTexts({ webhook, operation, object, conversion, user, message }: ReviewEntry): {
+  readonly request: string;
+  readonly answer: string;
+  readonly advice: string;
+} {
+  const who = user === undefined ? "" : ` by ${shown(user)}`;
+  const what = operation === undefined
+    ? `a conversion to ${shown(conversion?.to ?? "another version")}`
+    : shown(operation);
+  return {
+    request: `${what} of ${objectText(object)}${who}`,
+    answer: `the ${webhook} webhook rejected it: ${shown(message ?? "no message")}`,
+    advice: "send the request again without what the message names; the stored object is as it was",
   };
 }
 

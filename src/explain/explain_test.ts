@@ -1,5 +1,6 @@
 import { assert, assertEquals, test } from "../../tests/testing.ts";
 import { explain } from "./chains.ts";
+import type { FieldWriter } from "../observe/mod.ts";
 import { controllers, foo, start, Story, web } from "./testing/story.ts";
 import { explanationLines } from "./text.ts";
 
@@ -142,7 +143,7 @@ test("explain() tells the reviews of webhooks", () => {
   story.add({ kind: "review", ...what, isAllowed: false, message: "spec.replicas: too many", durationMs: 1 });
   assertEquals(linesOf(story).slice(0, 2), [
     "09:12:01  UPDATE of Foo default/foo-1 by alice",
-    "          → the validating webhook rejected it: spec.replicas: too many, in 1 ms",
+    "          → the validating webhook rejected it: spec.replicas: too many",
   ]);
 });
 
@@ -216,12 +217,37 @@ test("explain() tells writers of the same second apart by what changed", () => {
   const texts = ["spec.replicas", "status.replicas"].map((path) => {
     const story = new Story();
     const fields = [{ path, from: 1, to: 2 }];
-    story.add({ kind: "change", via: "watch", change: "updated", object: web, fields, by: [status, kubectl] });
+    const by = [status, kubectl];
+    story.reconciles(story.add({ kind: "change", via: "watch", change: "updated", object: web, fields, by }));
     return linesOf(story, web)[0]?.slice(10);
   });
   assertEquals(texts, [
     "Deployment default/web: spec.replicas 1 → 2 by kubectl (kubectl-edit)",
     "Deployment default/web: status.replicas 1 → 2 by kube-controller-manager",
+  ]);
+});
+
+test("explain() names no client that cannot have made a change: removed fields have no manager", () => {
+  const story = handEdit();
+  const removed = (by: readonly FieldWriter[]) =>
+    story.reconciles(story.add({
+      kind: "change",
+      via: "watch",
+      change: "updated",
+      object: web,
+      fields: [{ path: "metadata.labels.tier", from: "web" }],
+      by,
+    }));
+  const own = { manager: "foo", operation: "Apply", time: new Date(start).toISOString() };
+  story.entries.push(
+    ...story.entries.splice(0).map((entry) => entry.kind === "write" ? { ...entry, fieldManager: "foo" } : entry),
+  );
+  removed([own]);
+  removed([{ manager: "kubectl-create", operation: "Update", time: "2020-01-01T00:00:00Z" }]);
+  const text = 'Deployment default/web: metadata.labels.tier removed (it was "web") by another client';
+  assertEquals(linesOf(story, web).filter((line) => line.includes("removed")).map((line) => line.slice(10)), [
+    text,
+    text,
   ]);
 });
 
@@ -321,9 +347,9 @@ test("explain() tells that a foreign object was left alone, also when the reconc
   story.add({ kind: "error", ...own, causes: [begin], ...what, error });
   story.ends(begin);
   assertEquals(linesOf(story).slice(2, 4), [
-    '          → reconciled in 12 ms: left Deployment default/web alone, because it has no controller, expected Foo "default/foo-1"',
-    "          What to do: delete or rename Deployment default/web, or let Foo default/foo-1 ask for another name; " +
-    "the controller never changes an object that it does not own",
+    "          → reconciled in 12 ms: left Deployment default/web alone, because it does not belong to Foo default/foo-1",
+    "          What to do: delete or rename Deployment default/web, or change what Foo default/foo-1 asks for; " +
+    "the controller never changes what it does not own",
   ]);
 });
 

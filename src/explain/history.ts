@@ -41,6 +41,8 @@ export class History {
   readonly #byId: ReadonlyMap<EntryId, Entry>;
   readonly #effects = new Map<EntryId, Entry[]>();
   readonly #ownManagers = new Set<string>();
+  /** Objects with a write to which no answer came. */
+  readonly #unanswered = new Set<string>();
   /** The newest start of each key. */
   readonly #lastStarts = new Map<string, EntryId>();
   /** Changes and writes by the version that they led to. */
@@ -70,6 +72,7 @@ export class History {
     if (entry.kind !== "write") return;
     const { answer, object, fieldManager } = entry;
     if (fieldManager !== undefined) this.#ownManagers.add(fieldManager);
+    if (answer.kind === "failed" && answer.code === undefined) this.#unanswered.add(nameOf(object));
     // A status that is patched without a change has the version of another write.
     if (answer.kind !== "stored" || answer.resourceVersion === undefined) return;
     const version = versionOf(object, answer.resourceVersion);
@@ -116,6 +119,11 @@ export class History {
     return (this.#lastStarts.get(`${controller} ${key}`) ?? -1) > id;
   }
 
+  /** True if this process has sent a write of the object to which no answer came: it may be stored. */
+  hasUnansweredWrite(object: ObjectRef): boolean {
+    return this.#unanswered.has(nameOf(object));
+  }
+
   /** True for the field manager of a controller of this process. */
   isOwnManager(manager: string | undefined): boolean {
     return manager !== undefined && this.#ownManagers.has(manager);
@@ -133,6 +141,10 @@ export function isSubject(object: ObjectRef | undefined, { resource, key }: Subj
 }
 
 /** One state of one object. */
-function versionOf({ resource, key }: ObjectRef, version: string | undefined): string {
-  return `${resource} ${key} ${version}`;
+function versionOf(object: ObjectRef, version: string | undefined): string {
+  return `${nameOf(object)} ${version}`;
+}
+
+function nameOf({ resource, key }: ObjectRef): string {
+  return `${resource} ${key}`;
 }

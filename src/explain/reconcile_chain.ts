@@ -79,7 +79,7 @@ export function reconcileDraft(start: ReconcileStartEntry, history: History, now
   return {
     chain: { at: cause.at, outcome, steps },
     ...(outcome === "running" ? {} : { same: `${outcome} ${start.controller} ${start.key} ${told}` }),
-    isRoutine: outcome === "unchanged" && history.causesOf(start).every((cause) => isRoutine(cause, history)),
+    isRoutine: outcome === "unchanged" && history.causesOf(start).every((cause) => isRoutine(cause, start, history)),
     isRetry: isRetry(start, history),
     ...(advice && { advice }),
   };
@@ -138,7 +138,7 @@ function outcomeText(start: ReconcileStartEntry, end: ReconcileEndEntry, done: s
   const failure = `${failedText(start, end, context)}: ${shown(end.error ?? "unknown error")}${before}`;
   switch (end.outcome) {
     case "done":
-      return `reconciled in ${took}: ${done || "everything was as desired, nothing was written"}`;
+      return `reconciled in ${took}: ${done || `${nothingText(start, context)}, nothing was written`}`;
     case "requeue":
       return `reconciled in ${took}: ${done || "nothing was written"}; again in ${durationText(end.afterMs ?? 0)}`;
     case "failed":
@@ -152,6 +152,15 @@ function outcomeText(start: ReconcileStartEntry, end: ReconcileEndEntry, done: s
     default:
       return end.outcome satisfies never;
   }
+}
+
+function nothingText(start: ReconcileStartEntry, { history }: Context): string {
+  const primary = history.primaryOf(start.controller, start.key);
+  const isMissing = history.effectsOf(start).some((effect) =>
+    effect.kind === "read" && effect.resourceVersion === undefined && effect.object.key !== undefined &&
+    effect.object.key === primary.key && effect.object.resource === primary.resource
+  );
+  return isMissing ? `there is no ${objectText(primary)}` : "everything was as desired";
 }
 
 function failedText({ retries }: ReconcileStartEntry, { at, durationMs }: ReconcileEndEntry, { now }: Context): string {

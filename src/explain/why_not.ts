@@ -4,11 +4,19 @@
  *
  * Guarantees: pure; there is always at least one reason; the texts are safe to show (`words.ts`).
  */
-import type { Entry, EntryId, LeaseEntry, QueueEntry, ReconcileEndEntry, ReconcileStartEntry } from "../observe/mod.ts";
+import type {
+  ChangeEntry,
+  Entry,
+  EntryId,
+  LeaseEntry,
+  QueueEntry,
+  ReconcileEndEntry,
+  ReconcileStartEntry,
+} from "../observe/mod.ts";
 import { failureAdvice, undoneChange } from "./advice.ts";
 import { cacheProblems } from "./cache_problems.ts";
-import { changeText } from "./causes.ts";
-import { ignoredText } from "./chains.ts";
+import { changeText, hasOnlyStatus } from "./causes.ts";
+import { ignoredText, reviewTexts } from "./chains.ts";
 import { controllersOf, History, isSubject, type KnownController, type Subject } from "./history.ts";
 import { durationText, joined, objectText, shown, timeText } from "./words.ts";
 
@@ -49,6 +57,7 @@ export interface Reason {
     | "queued"
     | "running"
     | "ignored"
+    | "rejected"
     | "warned"
     | "nothing-changed";
   readonly text: string;
@@ -83,11 +92,15 @@ export function whyNot(entries: readonly Entry[], subject: Subject, options: Why
   const concerned = controllersOf(history, subject.resource);
   if (concerned.length === 0) return { object: subject, reasons: [notWatched(subject, controllers)] };
   const question = { subject, history, concerned, facts, now };
-  const blockers = [standby(question), namespace(question), ...unseen(question), notCached(question)];
+  const elsewhere = namespace(question);
+  const blockers = elsewhere === undefined
+    ? [standby(question), ...unseen(question), notCached(question)]
+    : [standby(question), elsewhere];
   const waiting = [...blockers, ...keysOf(question).map((one) => keyReason(one, question))]
     .filter((reason) => reason !== undefined);
   const change = lastChange(question);
-  const reasons = [...waiting, ...(change === undefined ? [] : [change])];
+  const rejected = lastRejection(question);
+  const reasons = [...waiting, ...[rejected, change].filter((reason) => reason !== undefined)];
   return { object: subject, reasons: reasons.length === 0 ? [nothingChanged(question)] : reasons };
 }
 
@@ -287,12 +300,31 @@ function endReason(
   }
 }
 
+/** A webhook rejected what a user wanted, and nothing has changed since. */
+function lastRejection({ subject, history, now }: Question): Reason | undefined {
+  const last = history.entries.findLast((entry) =>
+    entry.kind === "review"
+      ? !entry.isAllowed && isSubject(entry.object, subject)
+      : isNews(entry, subject) && history.writeOf(entry) === undefined
+  );
+  if (last?.kind !== "review") return undefined;
+  const { request, answer, advice } = reviewTexts(last);
+  const text = `the last request, at ${timeText(last.at, now)}: ${request}; ${answer}`;
+  return { kind: "rejected", text, advice, at: last.at, entries: [last.id] };
+}
+
+/** True for a change of the object that the process has not known before. */
+function isNews(entry: Entry, subject: Subject): entry is ChangeEntry {
+  return entry.kind === "change" && entry.isEcho !== true && entry.isInitial !== true &&
+    isSubject(entry.object, subject);
+}
+
 /** Why the newest change of the object led to nothing. */
 function lastChange({ subject, history, now }: Question): Reason | undefined {
-  const change = history.entries.findLast((entry) =>
-    entry.kind === "change" && entry.isEcho !== true && entry.isInitial !== true && isSubject(entry.object, subject)
+  const change = history.entries.findLast((entry): entry is ChangeEntry =>
+    isNews(entry, subject) && !hasOnlyStatus(entry) && history.writeOf(entry) === undefined
   );
-  if (change?.kind !== "change") return undefined;
+  if (change === undefined) return undefined;
   const decisions = history.effectsOf(change).filter((effect) => effect.kind === "enqueue");
   // After an own write there is nothing to do: that says more than that the write was ignored.
   const others = decisions.filter(({ decision }) => decision !== "own-write");

@@ -42,6 +42,8 @@ test("whyNot() says that the namespace is not watched, or that no cache has the 
   const facts = { namespaces: ["a", "b"], selectors: { foo: "team=a" }, isCached: false };
   assertEquals(reasonsOf(new Story(), facts), [
     "other-namespace: this process does not watch the namespace default, only a and b",
+  ]);
+  assertEquals(reasonsOf(new Story(), { ...facts, namespaces: [] }), [
     "not-cached: Foo default/foo-1 is not known: it does not exist, or the selector does not select it (controller foo: team=a)",
   ]);
 });

@@ -33,7 +33,10 @@ export function fieldText({ path, from, to }: FieldChange): string {
 }
 
 /** The first changed fields, and how many more there are. */
-export function fieldsText(fields: readonly FieldChange[], more = 0): string {
+export function fieldsText(all: readonly FieldChange[], more = 0): string {
+  // kubectl apply keeps there what it has sent: a copy of the other changes.
+  const important = all.filter(({ path }) => !path.includes("kubectl.kubernetes.io/last-applied-configuration"));
+  const fields = important.length > 0 ? important : all;
   const listed = fields.slice(0, maxFields).map(fieldText);
   const left = fields.length - listed.length + more;
   return [...listed, ...(left > 0 ? [`${left} more ${left === 1 ? "field" : "fields"}`] : [])].join(", ");

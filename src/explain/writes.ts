@@ -19,8 +19,9 @@ export interface ActTexts {
   readonly entries: readonly EntryId[];
 }
 
-/** Most writes and Events of one sentence. */
+/** Most writes and Events of one sentence; more only if they are problems. */
 const maxActs = 6;
+const maxStatusText = 80;
 
 const past = {
   create: "created",
@@ -37,29 +38,40 @@ export function actTexts(start: ReconcileStartEntry, history: History, error = "
   const acts = history.effectsOf(start).flatMap((effect) => {
     if (effect.kind === "note") {
       const text = unansweredText(effect, history);
-      return text === undefined ? [] : [{ id: effect.id, text }];
+      return text === undefined ? [] : [{ id: effect.id, text, isProblem: true }];
     }
-    if (effect.kind === "event") return [{ id: effect.id, text: eventText(effect) }];
-    if (effect.kind === "request" && effect.method !== "GET") return [{ id: effect.id, text: requestText(effect) }];
+    if (effect.kind === "event") {
+      return [{ id: effect.id, text: eventText(effect), isProblem: effect.type === "Warning" }];
+    }
+    if (effect.kind === "request" && effect.method !== "GET") {
+      return [{ id: effect.id, text: requestText(effect), isProblem: effect.answer.kind === "failed" }];
+    }
     if (effect.kind === "error" && effect.object !== undefined) {
-      return error.includes(effect.error) ? [] : [{ id: effect.id, text: leftAloneText(effect.object, effect.error) }];
+      return error.includes(effect.error)
+        ? []
+        : [{ id: effect.id, text: leftAloneText(effect.object, effect.error, primary), isProblem: true }];
     }
     if (effect.kind !== "write") return [];
     const isSaid = effect.answer.kind === "failed" && error.includes(effect.answer.message);
     const faults = isSaid ? faultsText(effect, history) : "";
     if (faults !== "") {
-      return [{ id: effect.id, text: `could not ${verbOf(effect)} ${objectText(effect.object)}${faults}` }];
+      const text = `could not ${verbOf(effect)} ${objectText(effect.object)}${faults}`;
+      return [{ id: effect.id, text, isProblem: true }];
     }
-    return isSaid ? [] : [{ id: effect.id, text: writeText(effect, primary, history) }];
+    const isProblem = effect.answer.kind === "failed";
+    return isSaid ? [] : [{ id: effect.id, text: writeText(effect, primary, history), isProblem }];
   });
-  const more = acts.length - maxActs;
-  const texts = acts.slice(0, maxActs).map(({ text }) => text);
-  return { texts: more > 0 ? [...texts, `and ${more} more`] : texts, entries: acts.map(({ id }) => id) };
+  const entries = acts.map(({ id }) => id);
+  if (acts.length <= maxActs) return { texts: acts.map(({ text }) => text), entries };
+  // What went wrong is never left out.
+  let left = maxActs - acts.filter(({ isProblem }) => isProblem).length;
+  const texts = acts.filter(({ isProblem }) => isProblem || left-- > 0).map(({ text }) => text);
+  return { texts: [...texts, `and ${acts.length - texts.length} more`], entries };
 }
 
-/** @param error `Cannot apply Ingress "default/web": it has no controller, expected …` */
-function leftAloneText(object: ObjectRef, error: string): string {
-  const state = /: (it .*)$/.exec(error)?.[1] ?? error;
+/** @param error `Cannot apply Ingress "default/web": it is controlled by …`, or `… it has no controller, expected …` */
+function leftAloneText(object: ObjectRef, error: string, primary: ObjectRef): string {
+  const state = /: (it is .*)$/.exec(error)?.[1] ?? `it does not belong to ${objectText(primary)}`;
   return `left ${objectText(object)} alone, because ${shown(state)}`;
 }
 
@@ -113,7 +125,10 @@ function changesOf(write: WriteEntry, history: History): string {
   const { fields: all = [], moreFields = 0 } = change ?? {};
   // The response also shows what others have done to the status meanwhile.
   const fields = write.subresource === undefined ? all.filter((field) => !isOfStatus(field)) : all;
-  return fields.length === 0 ? "" : ` (${fieldsText(fields, moreFields)})`;
+  if (fields.length === 0) return "";
+  const text = fieldsText(fields, moreFields);
+  // A status says what the controller has found out: only a short one helps to understand what it did.
+  return write.subresource === "status" && text.length > maxStatusText ? "" : ` (${text})`;
 }
 
 function eventText({ type, reason, note }: EventEntry): string {

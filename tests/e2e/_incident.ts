@@ -16,6 +16,8 @@ const folder = join(import.meta.dirname ?? ".", "..", "golden", "why");
 const isWriting = process.env["PINTLE_WRITE_GOLDENS"] === "1";
 /** Ends a test whose answer stays another one; the process has seen everything by then. */
 const comparingMs = 60_000;
+/** A pattern that is being written may never match. */
+const writingMs = 10_000;
 
 /** How the process of an incident is started. */
 export interface IncidentOptions {
@@ -47,18 +49,17 @@ export class Incident implements AsyncDisposable {
     this.#names = names;
   }
 
-  /** Starts the process. @param isStarted what it logs once it can be asked */
+  /** Starts the process, and waits until its controller works. */
   static async start(
     controlPlane: ControlPlane,
     { controller, args, kubeconfig = controlPlane.kubeconfig, names }: IncidentOptions,
-    isStarted = /starting workers/,
   ): Promise<Incident> {
     const path = await mkdtemp(join(tmpdir(), "pintle-why-"));
     const serving = ["--debug-bind-address", "127.0.0.1:0", "--debug-token-file", join(path, "token")];
     const binary = new Binary(["run", controller, ...serving, ...args], { kubeconfig });
     const incident = new Incident(path, binary, names);
     await binary.logged(/serving the debug endpoint/);
-    await binary.logged(isStarted);
+    await binary.logged(/starting workers/);
     incident.#address = `127.0.0.1:${/serving the debug endpoint.*port=(\d+)/.exec(binary.stderr)?.[1]}`;
     return incident;
   }
@@ -91,7 +92,7 @@ export class Incident implements AsyncDisposable {
       return seen.test(answer)
         ? { kind: "found", value: answer }
         : { kind: "pending", state: `${answer}\n${this.log}` };
-    });
+    }, isWriting ? { timeoutMs: writingMs } : {});
   }
 
   /** Asks the questions, and compares the transcript with the golden file. @param name `foo_hand_edit` */
@@ -123,15 +124,33 @@ export class Incident implements AsyncDisposable {
     // With the longest first: a name may begin with another one.
     const names = Object.entries(this.#names).toSorted(([left], [right]) => right.length - left.length);
     const named = names.reduce((result, [name, placeholder]) => result.replaceAll(name, placeholder), text);
-    return named.replaceAll(/\b(\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d\b/g, "hh:mm:ss")
+    return named.replaceAll(/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, "YYYY-MM-DDThh:mm:ssZ").replaceAll(
+      /\b(\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d\b/g,
+      "hh:mm:ss",
+    )
       .replaceAll(/\b[\d.]+ (ms|s|min)\b/g, "N ms")
       .replaceAll(/\b\d+ (failure|time|reconcile)s?\b/g, "N $1s")
       .replaceAll(/\b127\.0\.0\.1:\d+/g, "HOST:PORT");
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    // It removes its webhooks from the cluster.
     this.#binary.signal("SIGTERM");
+    await this.#binary.ended();
     await this.#binary[Symbol.asyncDispose]();
     await rm(this.#folder, { recursive: true, force: true });
   }
+}
+
+/**
+ * Waits until the second is over: managedFields have seconds, so that writers of the same one cannot be told apart. People are
+ * slower than that.
+ */
+export async function nextSecond(): Promise<void> {
+  const second = () => Math.floor(Date.now() / 1_000);
+  const begin = second();
+  await until(
+    "see the next second",
+    () => second() > begin ? { kind: "found", value: undefined } : { kind: "pending", state: "it is the same one" },
+  );
 }

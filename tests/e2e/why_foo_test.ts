@@ -6,7 +6,7 @@
 import type { ControlPlane } from "../controlplane/mod.ts";
 import { controlPlaneTest, createNamespace } from "../controlplane/test.ts";
 import { installFoo, TestNamespace } from "./_cluster.ts";
-import { Incident } from "./_incident.ts";
+import { Incident, nextSecond } from "./_incident.ts";
 import { ApiProxy } from "./_proxy.ts";
 
 const foo = { name: "foo-1", deploymentName: "web-7", replicas: 2 };
@@ -50,6 +50,7 @@ controlPlaneTest("[130] foo: why explains a hand edit of the Deployment", async 
   await namespace.applyFoo(foo);
   await using incident = await start(controlPlane, namespace);
   await settled(namespace);
+  await nextSecond();
   await scale(namespace, "kubectl-edit");
   await incident.compare("foo_hand_edit", [
     { ask: ["deploy", `${namespace.name}/web-7`], seen: /kubectl-edit[^]*applied/ },
