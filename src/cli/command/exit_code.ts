@@ -71,7 +71,10 @@ export type ExitCode = (typeof exitCode)[keyof typeof exitCode];
 export const exitCodeList: readonly { readonly code: ExitCode; readonly meaning: string }[] = [
   { code: exitCode.done, meaning: "success, or ended by a signal after running reconciles finished" },
   { code: exitCode.failed, meaning: "rejected, timed out, not everything reconciled, or ended by a second signal" },
-  { code: exitCode.usage, meaning: "the command line is invalid; of plan: there are changes" },
+  {
+    code: exitCode.usage,
+    meaning: "the command line is invalid; of plan: there are changes; of replay: something differs",
+  },
   { code: exitCode.kubeconfig, meaning: "the kubeconfig is missing or invalid, or the context is unknown" },
   { code: exitCode.permission, meaning: "the credentials are rejected, or a permission is missing (401, 403)" },
   { code: exitCode.unreachable, meaning: "the API server cannot be reached, or its certificate is not trusted" },

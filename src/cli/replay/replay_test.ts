@@ -1,12 +1,21 @@
 /** Tests of `replay` with small controllers: what counts as the same, what differs and how it is shown. */
 import { assert, assertEquals, assertMatch, test } from "../../../tests/testing.ts";
 import { builtin } from "../../api/mod.ts";
-import { changed, controller, done, manifest, notCached, type Predicate, requeueAfter } from "../../controller/mod.ts";
+import {
+  changed,
+  controller,
+  done,
+  manifest,
+  metadataOnly,
+  notCached,
+  type Predicate,
+  requeueAfter,
+} from "../../controller/mod.ts";
 import type { ControllerDefinition, Result } from "../../controller/mod.ts";
 import { defineResource, z } from "../../schema/mod.ts";
 import { RecordedWorld } from "./testing/recorded_world.ts";
 
-const { ConfigMap, Secret } = builtin;
+const { ConfigMap, Namespace, Secret } = builtin;
 const Secrets = notCached(Secret);
 
 const Site = defineResource({
@@ -239,4 +248,44 @@ test("[136] --step shows each input and each reconcile, and waits for Enter on a
   assertEquals(stepped.out.match(/^2026-/gm)?.length, 3, stepped.out);
   const rest = await recorded.replay([sites()], ["--step"], { terminal: { isTerminal: true, answers: ["c"] } });
   assertMatch(rest.err, /3 reconciles do the same/);
+});
+
+test("[136] caches of metadata, of several versions, of one namespace and of selected objects are what they were", async () => {
+  const names = controller("names").for(ConfigMap).watches(metadataOnly(Secret), {
+    to: ({ metadata: { name = "", namespace } }) => [`${namespace}/${name}`],
+  }).reconcile((ctx) => {
+    const { name, namespace } = ctx.object.metadata;
+    const secret = ctx.find(metadataOnly(Secret), `${namespace}/${name}`);
+    ctx.event("Normal", "Seen", `${secret?.kind ?? "none"} of ${ctx.list(metadataOnly(Secret)).length}`);
+    return Promise.resolve(done);
+  });
+  const inOne = controller("in-one", { namespace: "one" }).for(ConfigMap).reconcile((ctx) => {
+    ctx.event("Normal", "Counted", `${ctx.list(ConfigMap).length} here`);
+    return Promise.resolve(done);
+  });
+  const selector = { matchLabels: { team: "red" } };
+  const red = controller("red", { selector }).for(ConfigMap).reconcile((ctx) => {
+    ctx.event("Normal", "Counted", `${ctx.list(ConfigMap).length} red`);
+    return Promise.resolve(done);
+  });
+  await using recorded = await RecordedWorld.start([names, inOne, red]);
+  const { world } = recorded;
+  await world.create(Namespace, { name: "one" });
+  for (const namespace of ["default", "one"]) {
+    await world.create(ConfigMap, { name: "a", namespace });
+    await world.create(ConfigMap, { name: "b", namespace, labels: { team: "red" } });
+    await world.create(Secret, { name: "a", namespace });
+  }
+  await world.settled();
+  await world.delete(Secret, "one/a");
+  await world.patch(ConfigMap, "one/b", { kind: "merge", value: { metadata: { labels: { team: "blue" } } } });
+  await world.patch(ConfigMap, "default/b", { kind: "merge", value: { data: { a: "b" } } });
+  await recorded.save();
+  const { code, out, err } = await recorded.replay([names, inOne, red]);
+  assertEquals([code, out], [0, ""], err);
+  assertMatch(err, /^op: replay: \d\d reconciles do the same\n$/);
+  const notes = new Set(recorded.entries.flatMap((entry) => entry.kind === "event" ? [entry.note] : []));
+  for (const note of ["2 here", "2 red", "1 red", "Secret of 2", "none of 1"]) {
+    assert(notes.has(note), [...notes].join());
+  }
 });

@@ -8,6 +8,7 @@
  * cannot answer is reported, and never answered by a guess.
  */
 import {
+  apiVersionOf,
   formatLabelSelector,
   type Infer,
   type KubeObject,
@@ -20,15 +21,13 @@ import { Lister, type ListFilter, Store } from "../../cache/mod.ts";
 import { type CacheReader, type ControllerDefinition, isMetadataOnly } from "../../controller/mod.ts";
 import type { ChangeEntry, Entry, ListEntry } from "../../observe/mod.ts";
 
-/** One cache. */
+/** One cache, or what it has of one version of a kind: the caches of several versions have the same name. */
 export interface ReplayedCache {
   readonly name: string;
   /** `deployments.apps`. */
   readonly resource: string;
   readonly store: Store<KubeObject>;
   readonly lister: Lister<KubeObject>;
-  /** The recording has its first list. */
-  isComplete: boolean;
 }
 
 /** What a change did to a cache. */
@@ -55,6 +54,10 @@ export interface ReadObserver {
 
 export class ReplayedCaches {
   readonly #caches = new Map<string, ReplayedCache>();
+  /** The kind of each cache, by the name of the cache. */
+  readonly #kinds = new Map<string, string>();
+  /** The caches whose first list is in the recording. */
+  readonly #complete = new Set<string>();
   readonly #views = new Map<string, ReadonlyMap<string, CacheChoice>>();
 
   readonly #entries: readonly Entry[];
@@ -74,8 +77,13 @@ export class ReplayedCaches {
 
   /** A cache has read a full state. The objects follow as changes. */
   #list({ cache: name, object: { resource }, isInitial }: ListEntry): void {
-    const cache = this.#cacheOf(name, resource);
-    if (isInitial) cache.isComplete = true;
+    this.#know(name, resource);
+    if (isInitial) this.#complete.add(name);
+  }
+
+  /** True for a cache of which the recording has everything. */
+  isComplete({ name }: ReplayedCache): boolean {
+    return this.#complete.has(name);
   }
 
   /** Applies the next entry. @returns what it changed; undefined if that is nothing */
@@ -109,16 +117,28 @@ export class ReplayedCaches {
     const { object: { resource, key: name }, isEcho, change, state } = entry;
     if (isEcho === true || name === undefined) return undefined;
     const key = name as ObjectKey;
-    const cache = this.#cacheOf(entry.cache ?? resource, resource);
-    const old = cache.store.get(key);
+    const cacheName = entry.cache ?? resource;
+    this.#know(cacheName, resource);
     const shown = state as unknown as KubeObject | undefined;
-    if (change === "deleted") {
-      cache.store.delete(key);
-      return { cache, key, old, current: undefined, last: shown ?? old };
-    }
+    if (change === "deleted") return this.#delete(cacheName, key, shown);
     if (shown === undefined) return undefined;
+    const cache = this.#cacheOf(cacheName, resource, shown.apiVersion);
+    const old = cache.store.get(key);
     cache.store.set(key, shown);
     return { cache, key, old, current: shown, last: undefined };
+  }
+
+  /** @param shown As the server has sent it: of a cache of metadata, without its kind. */
+  #delete(name: string, key: ObjectKey, shown: KubeObject | undefined): AppliedChange | undefined {
+    const having = [...this.#caches.values()].filter((cache) =>
+      cache.name === name && cache.store.get(key) !== undefined
+    );
+    const cache = having.find(({ store }) => store.get(key)?.apiVersion === shown?.apiVersion) ?? having[0];
+    const old = cache?.store.get(key);
+    if (cache === undefined || old === undefined) return undefined;
+    cache.store.delete(key);
+    const { apiVersion, kind } = old;
+    return { cache, key, old, current: undefined, last: shown === undefined ? old : { ...shown, apiVersion, kind } };
   }
 
   /** The caches that a controller reads of a kind. */
@@ -127,15 +147,16 @@ export class ReplayedCaches {
     const known = this.#chosen.get(id);
     if (known !== undefined) return known;
     const choice = this.#views.get(controller)?.get(resourceId(resource));
-    const chosen = choice === undefined ? [] : this.#choose(choice);
+    const names = choice === undefined ? [] : this.#choose(choice);
+    const chosen = names.map((name) => this.#cacheOf(name, resourceName(resource), apiVersionOf(resource)));
     this.#chosen.set(id, chosen);
     return chosen;
   }
 
-  #choose(choice: CacheChoice): readonly ReplayedCache[] {
-    const found = [...this.#caches.values()].filter((cache) => cache.resource === choice.name);
-    return choice.preferences.reduce<readonly ReplayedCache[]>((left, isPreferred) => {
-      const preferred = left.filter(({ name }) => isPreferred(name));
+  #choose(choice: CacheChoice): readonly string[] {
+    const found = [...this.#kinds].flatMap(([name, kind]) => kind === choice.name ? [name] : []);
+    return choice.preferences.reduce<readonly string[]>((left, isPreferred) => {
+      const preferred = left.filter(isPreferred);
       return preferred.length === 0 ? left : preferred;
     }, found);
   }
@@ -145,16 +166,23 @@ export class ReplayedCaches {
     return new ControllerReader(this, definition, observer);
   }
 
-  #cacheOf(name: string, resource: string): ReplayedCache {
-    const known = this.#caches.get(name);
+  /** Takes note of the name of a cache. */
+  #know(name: string, resource: string): void {
+    if (this.#kinds.has(name)) return;
+    this.#kinds.set(name, resource);
+    this.#chosen.clear();
+  }
+
+  #cacheOf(name: string, resource: string, apiVersion: string): ReplayedCache {
+    const id = `${apiVersion} ${name}`;
+    const known = this.#caches.get(id);
     if (known !== undefined) return known;
     const store = new Store<KubeObject>();
     for (const choices of this.#views.values()) {
       for (const choice of choices.values()) if (choice.name === resource) store.addIndexers(choice.indices);
     }
-    const cache: ReplayedCache = { name, resource, store, lister: new Lister({ resource, store }), isComplete: false };
-    this.#caches.set(name, cache);
-    this.#chosen.clear();
+    const cache: ReplayedCache = { name, resource, store, lister: new Lister({ resource, store }) };
+    this.#caches.set(id, cache);
     return cache;
   }
 }
@@ -205,7 +233,7 @@ class ControllerReader implements CacheReader {
       name,
       () => caches.map(({ store }) => store.get(key)).find((found) => found !== undefined),
     );
-    if (object === undefined && (caches.length === 0 || caches.some(({ isComplete }) => !isComplete))) {
+    if (object === undefined && !this.#isComplete(caches)) {
       this.#observer.onUnknown(`${resource.kind} "${key}"`);
     }
     this.#observer.onFound(resource, key, object);
@@ -215,7 +243,7 @@ class ControllerReader implements CacheReader {
   list<R extends Resource>(resource: R, filter: ListFilter): readonly Infer<R>[] {
     const caches = this.#declared(resource);
     const name = resourceName(resource);
-    if (caches.length === 0 || caches.some(({ isComplete }) => !isComplete)) {
+    if (!this.#isComplete(caches)) {
       this.#observer.onUnknown(`the list of ${name}`);
     }
     const read = () => caches.flatMap(({ lister }) => lister.list(filter));
@@ -223,6 +251,10 @@ class ControllerReader implements CacheReader {
     this.#observer.onListed(resource, objects);
     // Objects of any Resource are KubeObjects; TypeScript cannot see that through a type parameter.
     return objects as readonly unknown[] as readonly Infer<R>[];
+  }
+
+  #isComplete(caches: readonly ReplayedCache[]): boolean {
+    return caches.length > 0 && caches.every((cache) => this.#caches.isComplete(cache));
   }
 
   /** @throws TypeError when the controller does not watch the kind, as its caches do. */
