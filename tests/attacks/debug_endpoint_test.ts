@@ -194,6 +194,9 @@ const otherPages = [
   { origin: "https://evil.example" },
   { origin: "null" },
   { origin: "http://127.0.0.1:8082" },
+  { "sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors", "sec-fetch-dest": "image" },
+  { "sec-fetch-site": "same-site", "sec-fetch-mode": "cors", "sec-fetch-dest": "empty" },
+  { "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "iframe" },
 ] as const;
 
 test("[security 29] of random requests, only those with all rights get an answer, whatever is wrong with the others", async () => {

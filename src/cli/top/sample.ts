@@ -9,6 +9,9 @@ import { boundedParse } from "../../schema/mod.ts";
 import { CommandError, exitCode } from "../command/mod.ts";
 import type { DebugClient } from "../debug/mod.ts";
 
+/** A time that a Date can show, in milliseconds since the epoch. */
+const time = z.number().min(-8.64e15).max(8.64e15);
+
 /** What is read of the answers; a process of another version may send more. */
 const controllerSchema = z.object({
   controller: z.string(),
@@ -25,11 +28,11 @@ const controllerSchema = z.object({
   parked: z.number(),
   lanes: z.array(z.object({ lane: z.string(), queued: z.number() })),
   laneCount: z.number(),
-  oldest: z.object({ key: z.string(), lane: z.string(), addedAt: z.number() }).optional(),
+  oldest: z.object({ key: z.string(), lane: z.string(), addedAt: time }).optional(),
   lagSeconds: z.number().optional(),
 });
 const controllersSchema = z.object({
-  now: z.number(),
+  now: time,
   durationBoundsMs: z.array(z.number()),
   controllers: z.array(controllerSchema),
 });
@@ -37,8 +40,8 @@ const keySchema = z.object({
   controller: z.string(),
   key: z.string(),
   state: z.string(),
-  at: z.number(),
-  nextAt: z.number().optional(),
+  at: time,
+  nextAt: time.optional(),
   lane: z.string(),
   retries: z.number(),
   reason: z.string().optional(),

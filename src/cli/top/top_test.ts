@@ -1,13 +1,13 @@
 /** Tests of `top`: what it makes of answers, what it shows, and what keys do. */
 import { assert, assertEquals, assertMatch, assertRejects, test } from "../../../tests/testing.ts";
-import { VirtualClock } from "../../async/mod.ts";
+import { seededRandom, VirtualClock } from "../../async/mod.ts";
 import { cellsOf, type Line } from "../../observe/mod.ts";
 import { serve } from "../../runtime/mod.ts";
 import { operatorCli } from "../operator_cli.ts";
 import { TestProcess } from "../testing/test_process.ts";
 import { type FailingKey, quantile, type Reading, Sampler } from "./sample.ts";
 import { runTopScreen } from "./top_screen.ts";
-import { screenLines, selected, type View, wholeLines, wholeView } from "./view.ts";
+import { screenLines, selected, sortColumns, type View, wholeLines, wholeView } from "./view.ts";
 
 const at = Date.UTC(2026, 10, 23, 9, 12);
 const boundsMs = [1, 2, 4, 8];
@@ -285,4 +285,58 @@ test("[130] top refuses what it cannot show, and says why", async () => {
   const often = await runTop(() => new Response(), "--interval", "1ms");
   assertEquals(often.code, 2);
   assertMatch(often.err, /--interval.*it is not between 200ms and 1h/);
+});
+
+test("[130] whatever numbers and texts a process sends, top shows them or refuses the answer", async () => {
+  const random = seededRandom(16);
+  const pick = <T>(list: readonly T[]): T => list[Math.floor(random.next() * list.length)] as T;
+  const number = () => pick([0, -1, 1, 0.5, 3, 1e9, 1e15, 1e300, -1e300, Number.MAX_SAFE_INTEGER, at]);
+  const text = () => pick(["", "foo", "\u001b[2J", "a\nb", "\u202e", "x".repeat(5_000), "__proto__", "🙂", "\ud800"]);
+  const list = <T>(make: () => T): T[] => Array.from({ length: Math.floor(random.next() * 4) }, make);
+  const maybe = <T>(make: () => T): T | undefined => random.next() < 0.5 ? make() : undefined;
+  const one = () => ({
+    ...{ controller: text(), isRunning: pick([true, false]), problems: list(text), durations: list(number) },
+    ...{ workers: number(), busyWorkers: number(), reconciles: number(), failures: number(), failing: number() },
+    ...{ queued: number(), waiting: number(), parked: number(), laneCount: number(), lagSeconds: maybe(number) },
+    lanes: list(() => ({ lane: text(), queued: number() })),
+    oldest: maybe(() => ({ key: text(), lane: text(), addedAt: number() })),
+  });
+  const key = () => ({
+    ...{ controller: text(), key: text(), state: text(), at: number(), nextAt: maybe(number), lane: text() },
+    ...{ retries: number(), reason: maybe(text) },
+  });
+  let [shown, refused] = [0, 0];
+  for (let round = 0; round < 400; round++) {
+    const client = {
+      host: "127.0.0.1:8082",
+      ask: (path: string) =>
+        Promise.resolve(JSON.parse(JSON.stringify(
+          path.startsWith("/debug/keys")
+            ? { remaining: number(), keys: list(key) }
+            : { now: number(), durationBoundsMs: list(number), controllers: list(one) },
+        ))),
+      [Symbol.dispose]: () => {},
+    };
+    const sampler = new Sampler(client);
+    for (let turn = 0; turn < 3; turn++) {
+      const found = await sampler.read(never).catch((error: Error) => error);
+      if (found instanceof Error) {
+        assertMatch(found.message, /it has another shape/);
+        refused++;
+        continue;
+      }
+      const rows = pick([2, 5, 24]);
+      const chosen = selected(
+        found,
+        view({ sortBy: pick(sortColumns), isReversed: pick([true, false]), filter: pick(["", "o"]) }),
+      );
+      const lines = screenLines(chosen, { rows, top: "top", bottom: "bottom", scrolled: pick([0, 1, 7]) });
+      assertEquals(lines.length, rows);
+      // deno-lint-ignore no-control-regex
+      assert(texts([...lines, ...wholeLines(chosen)]).every((line) => !/[\u0000-\u001f\u202e]/.test(line)));
+      assert(new Date(chosen.now).toISOString() !== "");
+      shown++;
+    }
+  }
+  assert(shown > 100 && refused > 20, `${shown} shown, ${refused} refused`);
 });

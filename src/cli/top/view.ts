@@ -2,7 +2,7 @@
  * The lines of `top`: controllers, what is wrong with them, and the keys that fail, sorted and filtered as the user wants.
  */
 import type { Cell, Line } from "../../observe/mod.ts";
-import { approximateDuration, count, table, toned } from "../output/mod.ts";
+import { approximateDuration, count, oneLine, table, toned } from "../output/mod.ts";
 import type { ControllerReading, FailingKey, Reading } from "./sample.ts";
 
 /** What controllers can be sorted by. */
@@ -90,7 +90,7 @@ function controllerLines({ controllers }: Reading): readonly Line[] {
   return [
     toned(head, "strong"),
     ...rows.map((row, index) => toneOf(controllers[index], row)),
-    ...problems.map((text): Line => ({ text: `! ${text}`, tone: "error" })),
+    ...problems.map((text): Line => ({ text: oneLine(`! ${text}`), tone: "error" })),
   ];
 }
 
