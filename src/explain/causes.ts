@@ -13,7 +13,7 @@ import type {
   ReconcileStartEntry,
 } from "../observe/mod.ts";
 import type { History } from "./history.ts";
-import { senderOf } from "./notes.ts";
+import { actorText, senderOf } from "./notes.ts";
 import { byText, durationText, type FieldManager, fieldsText, objectText, shown } from "./words.ts";
 
 /** A cause in words, and the entries that it was read from. */
@@ -142,7 +142,8 @@ export function changeText(entry: ChangeEntry, history: History): string {
   const name = objectText(object);
   const own = ownWriter(entry, history);
   // The server does not say who deletes; the last writer is another one.
-  const by = own ?? (change === "deleted" ? anotherClient : foreignText(entry, history));
+  const by = own ??
+    (change === "deleted" ? actorText(entry, history) ?? anotherClient : foreignText(entry, history));
   if (change === "added") return via === "list" ? `${name} appeared in a list${by}` : `${name} was created${by}`;
   if (change === "deleted") return via === "list" ? `${name} was missing in a list` : `${name} was deleted${by}`;
   // The one who asks for a deletion is not among the writers of fields.

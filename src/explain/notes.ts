@@ -49,6 +49,13 @@ export function senderOf(entry: Entry, history: History): Pick<Entry, "controlle
   return notes.flatMap((note) => history.causesOf(note)).find(({ kind }) => kind === "reconcile-start");
 }
 
+/** ` by the user (delete Secret default/team)`: who made a change, where managedFields cannot tell it. */
+export function actorText(entry: Entry, history: History): string | undefined {
+  const notes = history.causesOf(entry).filter(isNote);
+  const note = notes.find(({ actor }) => actor === "user" || actor === "cluster");
+  return note === undefined ? undefined : ` by the ${note.actor} (${shown(note.what)})`;
+}
+
 /** The broken invariants of a simulation. */
 export function violationTexts(entries: readonly Entry[]): readonly string[] {
   return entries.filter(isNote).filter(({ actor }) => actor === "violation")

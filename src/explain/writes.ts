@@ -75,13 +75,17 @@ function leftAloneText(object: ObjectRef, error: string, primary: ObjectRef): st
   return `left ${objectText(object)} alone, because ${shown(state)}`;
 }
 
-/** `applied Deployment default/web (spec.replicas 5 → 2)`, `patched status`. */
+/** `applied Deployment default/web (spec.replicas 5 → 2)`, `patched status`; in a simulation with the faults at it. */
 function writeText(write: WriteEntry, primary: ObjectRef, history: History): string {
+  return `${answeredText(write, primary, history)}${faultsText(write, history)}`;
+}
+
+function answeredText(write: WriteEntry, primary: ObjectRef, history: History): string {
   const { verb, answer } = write;
   const what = objectOfWrite(write, primary);
   switch (answer.kind) {
     case "failed":
-      return `could not ${verbOf(write)} ${what}: ${failureText(answer)}${faultsText(write, history)}`;
+      return `could not ${verbOf(write)} ${what}: ${failureText(answer)}`;
     case "dry-run":
       return `would have ${past[verb]} ${what} (a dry run: nothing was stored)`;
     case "removed":

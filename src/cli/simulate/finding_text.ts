@@ -22,6 +22,7 @@ export function findingText(finding: Finding, context: FindingContext): string {
     `  after: ${plan.faults.length === 0 ? "no fault" : plan.faults.map(faultText).join("; ")}`,
     `  replay: ${replayLine(finding, context.operator)}`,
     `  explain: ${explainLine(finding, context)}`,
+    ...(context.file === undefined ? [] : [`  look: ${context.operator} page ${quotedIfNeeded(context.file)}`]),
   ];
   return `${lines.join("\n")}\n\n${timeline}\n`;
 }

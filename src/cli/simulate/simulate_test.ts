@@ -118,6 +118,7 @@ test("[137] simulate --record writes the violation, and the printed command expl
   assertEquals(await operatorCli({ name: "op", controllers }, fake), exitCode.failed, fake.err);
   const [, asked = ""] = /explain: op why --file \S+ (.*)\n/.exec(fake.out) ?? [];
   assertEquals(asked, "secrets default/team-a");
+  assertStringIncludes(fake.out, `\n  look: op page ${folder.path}\n`);
   const lines = await whyLines(folder.path, asked.split(" "), controllers);
   const text = lines.join("\n");
   assertStringIncludes(text, "it did not end: the process is killed (fault: crash before the response to write 1)");
