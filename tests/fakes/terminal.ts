@@ -12,6 +12,9 @@ export class TinyTerminal {
   #row = 0;
   #column = 0;
 
+  /** The beginning of a sequence whose end has not arrived. */
+  #rest = "";
+
   constructor({ columns = 20, rows = 5 }: { readonly columns?: number; readonly rows?: number } = {}) {
     this.columns = columns;
     this.rows = rows;
@@ -20,8 +23,13 @@ export class TinyTerminal {
 
   write(text: string): void {
     this.writes++;
+    const whole = this.#rest + text;
+    // A real terminal gets bytes in any pieces.
     // deno-lint-ignore no-control-regex
-    for (const part of text.match(/\u001b\[[?0-9;]*[A-Za-z]|[^\u001b]+|\u001b/g) ?? []) {
+    this.#rest = /\u001b(\[[?0-9;]*)?$/.exec(whole)?.[0] ?? "";
+    const shown = whole.slice(0, whole.length - this.#rest.length);
+    // deno-lint-ignore no-control-regex
+    for (const part of shown.match(/\u001b\[[?0-9;]*[A-Za-z]|[^\u001b]+|\u001b/g) ?? []) {
       if (part.startsWith("\u001b")) this.#control(part.slice(1));
       else this.#type(part);
     }

@@ -104,6 +104,13 @@ async function serving(
   }
 }
 
+/** Connects until the certificate is the expected one: the file is read while connections are accepted. */
+async function becameServed(port: number, cert: string): Promise<void> {
+  let serial = "";
+  for (let attempt = 0; attempt < 500 && serial !== serialOf(cert); attempt++) serial = await servedBy(port);
+  assertEquals(serial, serialOf(cert));
+}
+
 test("[71] the metrics and the debug endpoint serve a new certificate after one poll, and keep old connections", async () => {
   const [first, second, other] = [await issue(), await issue(), await issue()];
   await serving(async ({ ports, replace }) => {
@@ -119,13 +126,13 @@ test("[71] the metrics and the debug endpoint serve a new certificate after one 
     };
     await ask();
     await replace(second);
-    for (const port of ports) assertEquals(await servedBy(port), serialOf(second.cert));
+    for (const port of ports) await becameServed(port, second.cert);
     await ask();
     old.destroy();
     await replace({ cert: other.cert, key: second.key });
     for (const port of ports) assertEquals(await servedBy(port), serialOf(second.cert), "files that are no pair");
     await replace(other);
-    for (const port of ports) assertEquals(await servedBy(port), serialOf(other.cert));
+    for (const port of ports) await becameServed(port, other.cert);
   }, first);
 });
 
