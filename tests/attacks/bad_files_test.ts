@@ -89,6 +89,8 @@ const argsOf: Readonly<Record<string, readonly string[]>> = {
 /** What is no error at the path of a flag that is written: a link is replaced, not followed; a folder is not. */
 const creatable: Readonly<Record<string, readonly string[]>> = {
   "--write-kubeconfig": ["a missing file", "a link to nothing"],
+  // A token is made and written there.
+  "--debug-token-file": ["a missing file", "a link to nothing"],
   "--record": ["a missing file"],
   "--known": ["a missing file", "a link to nothing"],
   "--outfile": ["a missing file", "a link to nothing", "bytes that are no UTF-8"],

@@ -264,7 +264,7 @@ const givingUp: Case = {
     const service = await createService(env, "web", { annotation: "" });
     // With -v each retry is in the log, not only the first one.
     await using program = run(env, ["-v"], { proxy });
-    await program.logged(/ERROR .*dropping the key until it changes.*key=\S+\/web retries=10 /);
+    await program.logged(/ERROR .*dropping the key until it changes.*key=\S+\/web outcome=given-up retries=10 /);
     assertEquals(program.stderr.match(/reconcile failed, retrying/g)?.length, 10);
     assertEquals(proxy.writes.filter(isIngressWrite).length, 11);
     const event = await eventuallyEvent(env, service, "IngressFailed");

@@ -114,6 +114,13 @@ async function tokenOf({ debugToken, debugTokenFile }: DebugClientFlags): Promis
       "Set --debug-token-file, or the variable that run shows on its terminal",
     );
   }
+  if (!/^[\x21-\x7e]{1,4096}$/.test(token)) {
+    const from = debugToken === undefined ? `"${printable(debugTokenFile ?? "")}" has` : "the variable has";
+    throw new CommandError(`Cannot use the token of the debug endpoint: ${from} no token of ASCII characters`, {
+      code: exitCode.failed,
+      advice: "Use the file that run was started with",
+    });
+  }
   liveSecrets.add(token);
   return token;
 }

@@ -13,13 +13,14 @@ import type { DevFlags } from "./dev_flags.ts";
 
 /** Where to listen. @returns undefined for no debug endpoint @throws UsageError for an address of other machines */
 export function debugAddress(
-  { debugBindAddress: address, untilSettled, quiet }: DevFlags,
+  { debugBindAddress: address, debugTokenFile, untilSettled, quiet }: DevFlags,
   { processEnvironment: { stderr } }: Session,
   { hasCommand }: { readonly hasCommand: boolean },
 ): BindAddress | undefined {
   if (address === "auto") {
     const isShown = stderr.isTerminal && !untilSettled && !quiet && !hasCommand;
-    return isShown ? { hostname: "127.0.0.1", port: 0 } : undefined;
+    // Who gives a token wants to use it.
+    return isShown || debugTokenFile !== undefined ? { hostname: "127.0.0.1", port: 0 } : undefined;
   }
   if (address === undefined || isLoopback(address.hostname)) return address;
   throw new UsageError(
