@@ -6,7 +6,7 @@
  * asked. A signal before the program listens ends it as the system does, with 128 and its number.
  */
 import { spawn, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { until } from "../controlplane/mod.ts";
@@ -34,6 +34,7 @@ class Folder implements Disposable {
 class Subject implements AsyncDisposable {
   readonly #child;
   readonly #ended: Promise<number>;
+  readonly #signals: string[] = [];
   #code: number | undefined;
   output = "";
 
@@ -78,19 +79,40 @@ class Subject implements AsyncDisposable {
 
   /** It does not use child.kill, whose second call does nothing on Deno. */
   signal(name: Signal | "SIGPIPE"): void {
-    if (this.#child.pid !== undefined && this.#code === undefined) process.kill(this.#child.pid, name);
+    if (this.#child.pid === undefined || this.#code !== undefined) return;
+    this.#signals.push(name);
+    process.kill(this.#child.pid, name);
   }
 
   async ended(): Promise<number> {
     return await until("see it end", () => {
-      const state = `it had printed:\n${this.output}`;
-      return this.#code === undefined ? { kind: "pending", state } : { kind: "found", value: this.#code };
+      if (this.#code !== undefined) return { kind: "found", value: this.#code };
+      const state = `${this.#signals.join(", ")} had been sent to it, and it had printed:\n${this.output}`;
+      return { kind: "pending", state: `${state}\n${threadsOf(this.#child.pid)}` };
     }, { everyMs: 10 });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.signal("SIGKILL");
     await this.#ended;
+  }
+}
+
+/** Which signals a process that does not end handles and has pending, and where its threads wait; empty when it is gone. */
+function threadsOf(pid: number | undefined): string {
+  try {
+    const signals = readFileSync(`/proc/${pid}/status`, "utf8").split("\n").filter((line) =>
+      /^(State|S[hi]g)/.test(line)
+    );
+    const threads = readdirSync(`/proc/${pid}/task`).map((id) => {
+      const [name, place] = ["comm", "wchan"].map((file) =>
+        readFileSync(`/proc/${pid}/task/${id}/${file}`, "utf8").trim()
+      );
+      return `${name}: ${place}`;
+    });
+    return [...signals, ...threads].join("\n");
+  } catch {
+    return "";
   }
 }
 
