@@ -170,7 +170,7 @@ function View({ route, api, model }: { readonly route: Route; readonly api: Api;
     case "objects":
       return <Objects {...{ model, api }} query={route.query} resource={route.resource} objectKey={route.key} />;
     case "timeline":
-      return <Timeline model={model} query={route.query} id={route.id} />;
+      return <Timeline model={model} api={api} query={route.query} id={route.id} />;
     default:
       return route satisfies never;
   }

@@ -23,6 +23,7 @@ const styles = [
   "page/style/base.css",
   "page/style/overview.css",
   "page/style/split.css",
+  "page/style/moment.css",
 ];
 
 /** The text of the file. @throws Error when Bun cannot bundle the page */

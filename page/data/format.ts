@@ -1,4 +1,5 @@
 /** Numbers, times and values as text. */
+import { escaped } from "../../src/observe/safe_text.ts";
 import type { Entry, FieldChange, ObjectRef } from "../../src/observe/mod.ts";
 
 /** `09:12:03`, in UTC as in logs. */
@@ -48,17 +49,21 @@ export function bytesText(bytes: number): string {
   return `${value < 10 ? value.toFixed(1) : Math.round(value)} ${units[unit]}`;
 }
 
-/** A value in one line, as JSON. */
+/** A value as it is, or as JSON. */
 export function valueText(value: FieldChange["from"]): string {
-  return typeof value === "string" ? value : JSON.stringify(value) ?? "";
+  return typeof value === "string" ? value.split("\n").map(escaped).join("\n") : JSON.stringify(value) ?? "";
 }
 
 export function objectText({ kind, resource, key }: ObjectRef): string {
-  return key === undefined ? resource : `${kind} ${key}`;
+  return escaped(key === undefined ? resource : `${kind} ${key}`);
 }
 
 /** What an entry is about, in a few words. */
 export function entryText(entry: Entry): string {
+  return escaped(wordsOf(entry));
+}
+
+function wordsOf(entry: Entry): string {
   switch (entry.kind) {
     case "change": {
       const { change, fields = [], via, isEcho, moreFields = 0 } = entry;
@@ -140,6 +145,8 @@ export function entryTone(entry: Entry): "good" | "bad" | "warning" | "busy" | "
       return entry.isAllowed ? "neutral" : "bad";
     case "queue":
       return entry.decision === "backoff" || entry.decision === "parked" ? "warning" : "neutral";
+    case "note":
+      return entry.actor === "violation" ? "bad" : entry.actor === "fault" ? "warning" : "neutral";
     default:
       return "neutral";
   }

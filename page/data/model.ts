@@ -4,7 +4,7 @@
  *
  * Guarantees: an entry is taken once, in constant time; listeners are called at most once per frame.
  */
-import type { Entry, ObjectRef } from "../../src/observe/mod.ts";
+import type { Entry, NoteEntry, ObjectRef } from "../../src/observe/mod.ts";
 import type { CacheState, QueueState } from "../../src/manager/debug/debug_state.ts";
 import type { KeyState } from "../../src/manager/debug/key_states.ts";
 import type { ObjectRow } from "../../src/manager/debug/object_row.ts";
@@ -55,9 +55,13 @@ export class Model {
   readonly entries: Entry[] = [];
   readonly objects = new Map<string, KnownObject>();
   readonly stats = new Map<string, Stats>();
+  /** What a simulation found broken. */
+  readonly violations: NoteEntry[] = [];
   live: Live | undefined;
   /** False until all entries that exist are read. */
   isComplete = false;
+  /** True if the source has said which objects exist. */
+  hasObjects = false;
   /** True if there are more objects than the source shows. */
   hasMoreObjects = false;
   /** Grows when something has changed. */
@@ -139,6 +143,7 @@ export class Model {
       known.isDeleted = false;
       present.add(known.id);
     }
+    this.hasObjects = true;
     this.hasMoreObjects = !isComplete;
     if (isComplete) {
       for (const known of this.objects.values()) if (!present.has(known.id)) known.row = undefined;
@@ -195,6 +200,7 @@ export class Model {
 
   #read(entry: Entry): void {
     const { at, controller, key } = entry;
+    if (entry.kind === "note" && entry.actor === "violation") this.violations.push(entry);
     const isSource = entry.kind === "enqueue" && entry.role === "source";
     const object = "object" in entry && !isSource ? this.#object(entry.object, at) : undefined;
     const primary = this.#primary(controller, key, at);

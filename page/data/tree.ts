@@ -50,8 +50,8 @@ function compare(a: string, b: string): number {
 }
 
 /** Objects that exist, and those that were deleted while entries were read. */
-function shownObjects({ objects, source, live }: Model): readonly KnownObject[] {
-  const hasRows = source.hasStates || (source.kind === "process" && live !== undefined);
+function shownObjects({ objects, source, hasObjects }: Model): readonly KnownObject[] {
+  const hasRows = hasObjects && (source.hasStates || source.kind === "process");
   return [...objects.values()].filter(({ row, isDeleted, work }) =>
     !hasRows || row !== undefined || isDeleted || [...work.values()].some(({ state }) => state !== "idle")
   );

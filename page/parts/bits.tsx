@@ -2,6 +2,7 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { FieldChange, ObjectRef } from "../../src/observe/mod.ts";
+import { escaped } from "../../src/observe/safe_text.ts";
 import { valueText } from "../data/format.ts";
 import { objectLink } from "./route.ts";
 
@@ -9,11 +10,13 @@ export type Tone = "good" | "warning" | "bad" | "neutral" | "busy" | "accent";
 
 /** A word with a dot: the colour repeats what the word says. */
 export function State({ text, tone, title }: { readonly text: string; readonly tone: Tone; readonly title?: string }) {
-  return text === "" ? null : <span class={`state tone-${tone}`} title={title}>{text}</span>;
+  return text === "" ? null : <span class={`state tone-${tone}`} title={title}>{escaped(text)}</span>;
 }
 
 /** `default/` is paler than the name. */
-export function Name({ of }: { readonly of: string }) {
+export function Name({ of: name }: { readonly of: string }) {
+  // What would hide or turn the text around is shown as what it is.
+  const of = escaped(name);
   const slash = of.indexOf("/");
   return slash === -1 ? <span class="name">{of}</span> : (
     <span class="name">
@@ -45,7 +48,7 @@ export function Fields({ fields, more = 0 }: { readonly fields: readonly FieldCh
     <div class="diff">
       {shown.map(({ path, from, to }) => (
         <div class="diff-field" key={path}>
-          <span class="diff-path">{path}</span>
+          <span class="diff-path">{escaped(path)}</span>
           {from === undefined ? null : (
             <del>
               <span class="sign" aria-hidden="true">−</span>

@@ -1,5 +1,5 @@
 /** What views share: they draw again when the model changes, and with each second. */
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useState } from "preact/hooks";
 import type { Model } from "../data/model.ts";
 
 /** Draws again when the model has changed. @returns its version */
@@ -29,7 +29,8 @@ export function useNow(model: Model): number {
 
 /** Calls `onKey` for keys that no field takes. */
 export function useKeys(onKey: (event: KeyboardEvent) => void): void {
-  useEffect(() => {
+  // With the view itself: a key that comes before the browser has drawn is not lost.
+  useLayoutEffect(() => {
     const listen = (event: KeyboardEvent) => {
       const { target } = event;
       const isField = target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement;

@@ -1,5 +1,5 @@
 /** The address of a view is in the fragment: `#/objects/deployments.apps/default/web?q=web`. */
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 
 /** What is shown. */
 export type Route =
@@ -60,8 +60,10 @@ export function goTo(route: Route, { isStep = false }: { readonly isStep?: boole
 
 export function useRoute(): Route {
   const [hash, setHash] = useState(location.hash);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const update = () => setHash(location.hash);
+    // The address may have changed since the first line of this function.
+    update();
     addEventListener("hashchange", update);
     return () => removeEventListener("hashchange", update);
   }, []);

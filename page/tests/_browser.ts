@@ -116,7 +116,8 @@ export async function watchedPage(browser: Browser, { url }: Pick<Served, "url">
 /** Opens the address that the program would show on a terminal, at a view. */
 export async function open({ page }: WatchedPage, { url, token }: Served, view = "#/"): Promise<void> {
   await page.goto(`${url}#token=${token}`);
-  await page.locator(".bar").waitFor();
+  // What is read page by page is complete then.
+  await page.locator(".connection", { hasText: /^(recording|live)$/ }).waitFor({ state: "attached" });
   await show(page, view);
 }
 

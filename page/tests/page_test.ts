@@ -98,7 +98,7 @@ browserTest(
     await page.keyboard.press("k");
     await page.locator(".object-head", { hasText: "foos.samplecontroller" }).waitFor();
     await page.keyboard.press("ArrowLeft");
-    assertEquals(await rows.first().getAttribute("aria-expanded"), "false");
+    await page.locator("[role=treeitem][aria-expanded=false]", { hasText: "shop/cart" }).waitFor();
     assertMatch(await rows.nth(1).innerText(), /catalog/);
     await page.keyboard.press("/");
     await page.keyboard.type("ledger");
@@ -107,7 +107,7 @@ browserTest(
     await page.keyboard.press("j");
     await page.locator(".object-head", { hasText: "ledger" }).waitFor();
     await page.keyboard.press("Enter");
-    assertEquals(await page.evaluate("document.activeElement.id"), "detail");
+    await page.locator("#detail:focus").waitFor();
     await picture(page, "search");
     await page.keyboard.press("Escape");
     await page.keyboard.press("Escape");
@@ -119,7 +119,7 @@ browserTest(
     await page.locator("dialog").waitFor({ state: "detached" });
     await page.keyboard.press("t");
     await page.keyboard.press("t");
-    assertEquals(await page.evaluate("document.documentElement.dataset.shown"), "dark");
+    await page.locator("html[data-shown=dark]").waitFor();
     assertQuiet(watched);
   },
 );
@@ -138,6 +138,30 @@ browserTest("[138] the timeline leads from an entry to its causes and effects", 
   await page.locator(".entry-title", { hasText: "apply Deployment" }).waitFor();
   await page.goto(`${served.url}#/timeline/9999`);
   await page.getByText("There is no entry 9999").waitFor();
+  assertQuiet(watched);
+});
+
+browserTest("[138] the stepper goes through a recording in time, beside the world at each moment", async (browser) => {
+  await using served = await serveRecording(incident());
+  const watched = await watchedPage(browser, served);
+  const { page } = watched;
+  await open(watched, served, "#/timeline/37");
+  await page.locator(".moment-title", { hasText: "has changed" }).waitFor();
+  assertMatch(await page.locator(".line.removed", { hasText: "replicas:" }).innerText(), /^- {2}replicas: 2/);
+  assertMatch(await page.locator(".line.added", { hasText: "replicas:" }).innerText(), /^\+ {2}replicas: 5/);
+  assertMatch(await page.locator(".moment-rows li").first().innerText(), /Deployment\s+shop\/checkout\s+not Available/);
+  assertEquals(await page.locator(".stepper").innerText().then((text) => /37 of 68/.test(text)), true);
+  await picture(page, "moment");
+  await page.getByRole("button", { name: "Later" }).click();
+  await page.locator(".stepper", { hasText: "38 of 68" }).waitFor();
+  await page.locator(".moment-title", { hasText: "as it is" }).waitFor();
+  await page.getByRole("button", { name: "Earlier" }).click();
+  await page.locator(".stepper", { hasText: "37 of 68" }).waitFor();
+  await page.locator(".moment-rows button", { hasText: "cart" }).first().click();
+  await page.locator(".moment-title", { hasText: "shop/cart" }).waitFor();
+  await page.goto(`${served.url}#/timeline/1`);
+  await page.locator(".stepper", { hasText: "1 of 68" }).waitFor();
+  assertEquals(await page.getByRole("button", { name: "Earlier" }).isDisabled(), true);
   assertQuiet(watched);
 });
 
@@ -183,6 +207,8 @@ browserTest(
     await page.locator(".attention li").waitFor();
     assert((await page.locator(".attention").innerText()).includes("<script>document.title=2</script>"));
     await show(page, "#/objects");
+    // A character that turns the text around is shown as what it is.
+    await page.locator("[role=treeitem]", { hasText: "attack\\u202egnp" }).waitFor();
     const row = page.locator("[role=treeitem]", { hasText: hostile }).first();
     await row.click();
     await page.locator(".object-head h2", { hasText: hostile }).waitFor();

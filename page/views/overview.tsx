@@ -3,9 +3,9 @@ import { useMemo } from "preact/hooks";
 import { bytesText, countText, durationText, numberText, timeText } from "../data/format.ts";
 import type { KnownObject, Model, Work } from "../data/model.ts";
 import { percentile95, seriesOf, Stats, type Window } from "../data/stats.ts";
-import { State } from "../parts/bits.tsx";
 import { useModel, useNow } from "../parts/hooks.ts";
-import { ObjectLink } from "../parts/bits.tsx";
+import { escaped } from "../../src/observe/safe_text.ts";
+import { ObjectLink, State } from "../parts/bits.tsx";
 import { Plot } from "../parts/plot.tsx";
 
 const liveWindowMs = 5 * 60_000;
@@ -169,11 +169,18 @@ interface AttentionItem {
   readonly work?: Work;
   readonly title: string;
   readonly text: string;
-  readonly state: "failing" | "parked" | "not following";
+  readonly state: "failing" | "parked" | "not following" | "violated";
+  /** Where more about it is, if it is not about an object. */
+  readonly link?: string;
 }
 
-function attentionOf({ objects, live }: Model): readonly AttentionItem[] {
-  const items: AttentionItem[] = [];
+function attentionOf({ objects, live, violations }: Model): readonly AttentionItem[] {
+  const items: AttentionItem[] = violations.map(({ id, what, detail = "" }) => ({
+    title: what,
+    text: detail,
+    state: "violated",
+    link: `#/timeline/${id}`,
+  }));
   for (const { name, problem } of live?.caches ?? []) {
     if (problem !== undefined) items.push({ title: name, text: problem, state: "not following" });
   }
@@ -196,13 +203,17 @@ function Attention({ items, now }: { readonly items: readonly AttentionItem[]; r
         <span class="count">{items.length}</span>
       </header>
       <ul class="attention">
-        {shown.map(({ object, work, title, text, state }) => (
+        {shown.map(({ object, work, title, text, state, link }) => (
           <li key={`${state} ${work?.controller} ${object?.id ?? title}`}>
             <State text={state} tone={state === "parked" ? "warning" : "bad"} />
             <span class="attention-name">
-              {object === undefined ? title : <ObjectLink of={object.ref} />}
+              {object !== undefined
+                ? <ObjectLink of={object.ref} />
+                : link !== undefined
+                ? <a class="object-link" href={link}>{escaped(title)}</a>
+                : escaped(title)}
             </span>
-            <span class="attention-text" title={text}>{text}</span>
+            <span class="attention-text">{escaped(text)}</span>
             <span class="pale number">{work === undefined ? "" : retryText(work, now)}</span>
           </li>
         ))}

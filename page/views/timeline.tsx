@@ -2,19 +2,22 @@
 import { useMemo } from "preact/hooks";
 import type { Entry } from "../../src/observe/mod.ts";
 import { dateText, entryText, entryTone, objectText, preciseTime } from "../data/format.ts";
+import type { Api } from "../data/api.ts";
 import type { Model } from "../data/model.ts";
 import { Fields, Message, ObjectLink, State } from "../parts/bits.tsx";
 import { useKeys, useModel } from "../parts/hooks.ts";
 import { goTo } from "../parts/route.ts";
+import { Moment } from "./moment.tsx";
 import { VirtualList } from "../parts/virtual_list.tsx";
 
 interface TimelineProps {
   readonly model: Model;
+  readonly api: Api;
   readonly query: string;
   readonly id?: number;
 }
 
-export function Timeline({ model, query, id }: TimelineProps) {
+export function Timeline({ model, api, query, id }: TimelineProps) {
   const version = useModel(model);
   const rows = useMemo(() => matching(model.entries, query), [version, query]);
   const entry = id === undefined ? undefined : model.find(id);
@@ -59,7 +62,7 @@ export function Timeline({ model, query, id }: TimelineProps) {
               </p>
             </Message>
           )
-          : <EntryView key={entry.id} model={model} entry={entry} query={query} />}
+          : <EntryView key={entry.id} {...{ model, api, entry, query, rows }} />}
       </section>
     </main>
   );
@@ -92,7 +95,14 @@ function aboutText(entry: Entry): string {
   return entry.key ?? entry.controller ?? "";
 }
 
-function EntryView({ model, entry, query }: { readonly model: Model; readonly entry: Entry; readonly query: string }) {
+function EntryView({ model, api, entry, query, rows }: {
+  readonly model: Model;
+  readonly api: Api;
+  readonly entry: Entry;
+  readonly query: string;
+  /** The entries of the list, newest first. */
+  readonly rows: readonly Entry[];
+}) {
   const { id, at, kind, causes, controller, key } = entry;
   const primary = model.primaryOf(controller, key);
   const show = (other: number) => goTo({ view: "timeline", id: other, query });
@@ -103,6 +113,7 @@ function EntryView({ model, entry, query }: { readonly model: Model; readonly en
   });
   return (
     <article class="object">
+      <Stepper {...{ entry, rows, show }} />
       <header class="object-head">
         <p class="kind-line">
           <State text={kind} tone={entryTone(entry)} /> <span class="pale tabular">entry {id}</span>
@@ -123,6 +134,12 @@ function EntryView({ model, entry, query }: { readonly model: Model; readonly en
               </div>
             )
             : null}
+          {entry.process === undefined ? null : (
+            <div>
+              <dt>Process</dt>
+              <dd>{entry.process}</dd>
+            </div>
+          )}
           {controller === undefined ? null : (
             <div>
               <dt>Controller</dt>
@@ -163,7 +180,28 @@ function EntryView({ model, entry, query }: { readonly model: Model; readonly en
         : null}
       <Linked title="Led to it" ids={causes} model={model} />
       <Linked title="It led to" ids={model.effectsOf(id)} model={model} />
+      {model.source.hasStates ? <Moment api={api} entry={entry} /> : null}
     </article>
+  );
+}
+
+/** Goes through the entries of the list in the order of time. */
+function Stepper({ entry, rows, show }: {
+  readonly entry: Entry;
+  readonly rows: readonly Entry[];
+  readonly show: (id: number) => void;
+}) {
+  const place = rows.findIndex(({ id }) => id === entry.id);
+  if (place < 0) return null;
+  const [earlier, later] = [rows[place + 1], rows[place - 1]];
+  return (
+    <div class="stepper" role="group" aria-label="Steps in time">
+      <button type="button" disabled={earlier === undefined} onClick={() => earlier && show(earlier.id)}>
+        Earlier
+      </button>
+      <button type="button" disabled={later === undefined} onClick={() => later && show(later.id)}>Later</button>
+      <span class="pale tabular">{rows.length - place} of {rows.length}</span>
+    </div>
   );
 }
 

@@ -17,6 +17,8 @@ export interface ObjectRow {
   readonly resourceVersion?: string;
   /** The UIDs of its owners, the controlling one first. */
   readonly owners: readonly string[];
+  /** The entry that shows it so, in a recording with states. */
+  readonly entry?: number;
   /** Its state; absent if it has neither conditions nor a phase. */
   readonly state?: ObjectState;
 }

@@ -33,7 +33,7 @@ export class RecordedWorld {
   /** The objects after an entry. */
   rows(at: EntryId): readonly ObjectRow[] {
     this.#goTo(at);
-    return [...this.#objects.values()].map(({ ref, object }) => objectRow(ref, object));
+    return [...this.#objects.values()].map(({ ref, object, entry }) => ({ ...objectRow(ref, object), entry }));
   }
 
   /** One object after an entry, and the entry that it is from. */

@@ -8,6 +8,7 @@
 import type { KnownController } from "../../explain/mod.ts";
 import type { Entry, RecordingReader } from "../../observe/mod.ts";
 import type { ServeHandler } from "../../runtime/mod.ts";
+import { printYaml } from "../../yaml/mod.ts";
 import { explainedResponse, maxObjects, objectsResponse } from "./debug_endpoints.ts";
 import { debugGuard, jsonResponse, refuse } from "./debug_guard.ts";
 import type { PageSource } from "./page_source.ts";
@@ -73,9 +74,8 @@ function objectResponse(request: Request, world: RecordedWorld, at: number): Res
   const [resource, key] = [searchParams.get("resource"), searchParams.get("key")];
   if (resource === null || key === null) return refuse(400, "resource or key is missing");
   const found = world.find(resource, key, at);
-  return found === undefined
-    ? refuse(404, `There was no such object at entry ${at}`)
-    : jsonResponse(200, { entry: found.entry, object: found.object });
+  // To go through a recording is to ask for what does not exist yet: that is an answer.
+  return jsonResponse(200, found === undefined ? { text: "" } : { entry: found.entry, text: printYaml(found.object) });
 }
 
 /** A recording that does not grow. */
