@@ -17,6 +17,8 @@ import { joined, objectText, shown } from "./words.ts";
 
 type FailedWrite = WriteEntry & { readonly answer: Extract<WriteEntry["answer"], { readonly kind: "failed" }> };
 
+/** Most writes of one reconcile that are compared with what it was queued for. */
+const maxWrites = 100;
 /** Most paths that one sentence names. */
 const maxPaths = 3;
 
@@ -109,7 +111,7 @@ export interface UndoneChange {
 export function undoneChange(start: ReconcileStartEntry, history: History): UndoneChange | undefined {
   const writes = history.effectsOf(start).filter((effect): effect is WriteEntry =>
     effect.kind === "write" && effect.answer.kind === "stored"
-  );
+  ).slice(0, maxWrites);
   for (const change of changesBefore(start, history)) {
     if (history.writeOf(change) !== undefined) continue;
     for (const write of writes) {

@@ -74,20 +74,12 @@ export function isRoutine(cause: Entry, start: ReconcileStartEntry, history: His
     case "change":
       // With their status, controllers of Kubernetes also write annotations.
       return origin.fields?.some(isOfStatus) === true || history.writeOf(origin) !== undefined ||
-        hasBegunBefore(start, origin, history);
+        history.hasBegunBefore(start, origin);
     case "list":
       return !origin.isInitial;
     default:
       return true;
   }
-}
-
-/** True if the same change has led to an earlier reconcile of the key: a key can be queued twice for one change. */
-function hasBegunBefore({ id, controller, key }: ReconcileStartEntry, change: ChangeEntry, history: History): boolean {
-  return history.effectsOf(change).some((enqueue) =>
-    enqueue.controller === controller && enqueue.key === key &&
-    history.effectsOf(enqueue).some((start) => start.kind === "reconcile-start" && start.id < id)
-  );
 }
 
 /** True for a field of the status. */

@@ -44,7 +44,7 @@ export interface ExplainOptions {
 export function explain(entries: readonly Entry[], subject: Subject, options: ExplainOptions): Explanation {
   const { controllers, limit = 10, dropped = 0, isAll = false, now = entries.at(-1)?.at ?? 0 } = options;
   const history = new History(entries, controllers);
-  const drafts = entries.toReversed().flatMap((entry) => draftOf(entry, subject, history, now) ?? []);
+  const drafts = history.entries.toReversed().flatMap((entry) => draftOf(entry, subject, history, now) ?? []);
   const hidden = isAll ? [] : drafts.filter(({ isRoutine }) => isRoutine);
   const chains = isAll
     ? drafts.flatMap((draft) => mergeRepeats([draft], now))

@@ -384,3 +384,59 @@ test("explain() says what to do about each kind of answer, and nothing where tha
     "restore the connection to the API server; the process tries again by itself, and loses nothing",
   ]);
 });
+
+/** A reconcile that deletes the Deployment, and the watch, which shows a deletion before or after that reconcile began. */
+function deletion(order: "watch first" | "while it runs", answer: { readonly uid?: string }): string | undefined {
+  const story = new Story();
+  const queued = story.scaled();
+  const seen = () =>
+    story.add({ kind: "change", via: "watch", change: "deleted", object: web, uid: "u-1", resourceVersion: "13" });
+  const early = order === "watch first" ? seen() : undefined;
+  const begin = story.reconciles(queued);
+  const gone = early ?? seen();
+  const removed = { kind: "removed", ...answer } as const;
+  story.add({ kind: "write", ...own, causes: [begin], verb: "delete", object: web, answer: removed, durationMs: 2 });
+  story.ends(begin);
+  story.reconciles(gone);
+  return linesOf(story, web)[0]?.slice(10);
+}
+
+test("explain() finds the own deletion also when the watch was faster than the response, and no other one", () => {
+  const byController = "Deployment default/web was deleted by controller foo, for Foo default/foo-1";
+  const byOther = "Deployment default/web was deleted by another client";
+  assertEquals([deletion("while it runs", {}), deletion("while it runs", { uid: "u-1" })], [
+    byController,
+    byController,
+  ]);
+  assertEquals([deletion("while it runs", { uid: "u-2" }), deletion("watch first", {})], [byOther, byOther]);
+});
+
+test("explain() says that an own object was new, also when the watch was faster and the object is deleted by now", () => {
+  const story = new Story();
+  const begin = story.reconciles(story.scaled());
+  const what = { object: web, uid: "u-1", resourceVersion: "12" } as const;
+  const seen = story.add({ kind: "change", via: "watch", change: "added", ...what });
+  const answer = { kind: "stored", resourceVersion: "12", uid: "u-1" } as const;
+  const write = story.add({
+    kind: "write",
+    ...own,
+    causes: [begin],
+    verb: "apply",
+    object: web,
+    answer,
+    durationMs: 2,
+  });
+  story.add({ kind: "change", via: "response", change: "updated", isEcho: true, ...what, causes: [seen, write] });
+  story.ends(begin);
+  story.reconciles(story.add({ kind: "change", via: "response", change: "deleted", ...what }));
+  const lines = linesOf(story, web);
+  assertEquals(
+    lines.find((line) => line.includes("applied"))?.slice(23),
+    "in 12 ms: applied Deployment default/web (it is new)",
+  );
+  assertEquals(
+    lines[0]?.slice(10),
+    "Deployment default/web was deleted by another client",
+    "not by the apply of that version",
+  );
+});

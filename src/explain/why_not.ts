@@ -96,8 +96,7 @@ export function whyNot(entries: readonly Entry[], subject: Subject, options: Why
   const blockers = elsewhere === undefined
     ? [standby(question), ...unseen(question), notCached(question)]
     : [standby(question), elsewhere];
-  const waiting = [...blockers, ...keysOf(question).map((one) => keyReason(one, question))]
-    .filter((reason) => reason !== undefined);
+  const waiting = [...blockers, ...keyReasons(question)].filter((reason) => reason !== undefined);
   const change = lastChange(question);
   const rejected = lastRejection(question);
   const reasons = [...waiting, ...[rejected, change].filter((reason) => reason !== undefined)];
@@ -164,6 +163,20 @@ function unseen({ history, concerned, facts, now }: Question): readonly Reason[]
   return (facts.cacheProblems ?? []).map((text) => ({ kind: "cache-waiting", text: shown(text), entries: [] }));
 }
 
+/** Most keys of one answer: a Node can concern thousands. */
+const maxKeys = 20;
+
+/** What the keys wait for that the object concerns. */
+function keyReasons(question: Question): readonly Reason[] {
+  const all = keysOf(question).flatMap((one) => keyReason(one, question) ?? []);
+  const [next] = all.slice(maxKeys);
+  const more = all.length - maxKeys;
+  return [
+    ...all.slice(0, maxKeys),
+    ...(next === undefined ? [] : [{ ...next, text: `${more} more ${more === 1 ? "key waits" : "keys wait"}` }]),
+  ];
+}
+
 /** A controller and a key of it. */
 interface ControllerKey {
   readonly controller: string;
@@ -187,7 +200,7 @@ function keyReason({ controller, key }: ControllerKey, question: Question): Reas
   const { history, facts, now } = question;
   const object = objectText(history.primaryOf(controller, key));
   const name = `${object} (controller ${shown(controller)})`;
-  const own = history.entries.filter((entry) => entry.controller === controller && entry.key === key);
+  const own = history.entriesOf(controller, key);
   const last = own.findLast((entry) =>
     entry.kind === "reconcile-start" || entry.kind === "reconcile-end" || entry.kind === "queue" ||
     (entry.kind === "enqueue" && entry.decision === "queued")

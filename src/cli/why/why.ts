@@ -162,7 +162,7 @@ const whyNotSchema = z.object({
       at: z.number().optional(),
       entries: entriesSchema,
     }),
-  ),
+  ).min(1),
 });
 
 async function read(call: Call<WhyFlags>, path: string): Promise<Answered> {
