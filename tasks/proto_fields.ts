@@ -18,7 +18,10 @@ interface ProtoField {
   readonly type: string;
 }
 
+/** Packages outside of the module `api`: the module and the folder. */
 const sources: Readonly<Record<string, string>> = {
+  "apiextensions/v1": "apiextensions-apiserver:pkg/apis/apiextensions/v1",
+  "apiregistration/v1": "kube-aggregator:pkg/apis/apiregistration/v1",
   "meta/v1": "apimachinery:pkg/apis/meta/v1",
 };
 
@@ -47,6 +50,13 @@ function messageName(type: string, packageName: string): string {
   return `${parts.slice(-2).join("/")}.${name}`;
 }
 
+/** The name of a field in JSON: protobuf has no `$schema` and no `x-kubernetes-list-type`, and writes `Name` and `aPIGroup`. */
+function jsonName(field: string, json: ReadonlyMap<string, unknown> | undefined): string {
+  if (json === undefined || json.has(field)) return field;
+  const plain = (name: string) => name.replaceAll(/[$-]/g, "").toLowerCase();
+  return [...json.keys()].find((name) => plain(name) === plain(field)) ?? field;
+}
+
 const directories = new Map<string, string>();
 const lines: string[] = [];
 for (const packageName of packageNames()) {
@@ -67,10 +77,15 @@ for (const packageName of packageNames()) {
     const isReached = json !== undefined || fields.length > 0;
     if (!isReached) continue;
     const isNested = (field: string, type: string) =>
-      json !== undefined && !json.has(field) && /(^|\.)[A-Z]\w*$/.test(type);
-    const words = fields.map(({ number, name: field, type }) =>
-      isNested(field, type) ? `${number}:=${messageName(type, packageName)}` : `${number}:${field}`
+      json !== undefined && json.size > 0 && !json.has(field) && /(^|\.)[A-Z]\w*$/.test(type);
+    const unknown = fields.filter(({ name: field, type }) =>
+      json !== undefined && json.size > 0 && !json.has(jsonName(field, json)) && !isNested(field, type)
     );
+    if (unknown.length > 0) throw new Error(`Cannot find ${unknown.map((field) => field.name)} in the JSON of ${name}`);
+    const words = fields.map(({ number, name: field, type }) => {
+      const name = jsonName(field, json);
+      return isNested(name, type) ? `${number}:=${messageName(type, packageName)}` : `${number}:${name}`;
+    });
     lines.push([name, ...words].join(" "));
   }
 }

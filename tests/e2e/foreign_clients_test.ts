@@ -30,6 +30,7 @@ clientTest(
     "discovery",
     "objects in JSON",
     "objects in protobuf",
+    "a definition in protobuf",
     "an informer",
     "server-side apply",
     "leader election",

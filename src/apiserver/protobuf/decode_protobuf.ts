@@ -2,16 +2,17 @@
  * decodeProtobuf(): decodes a body in the protobuf encoding of Kubernetes to the equivalent JSON. kubectl and Go programs send
  * it for built-in kinds. Source: apimachinery `runtime/serializer/protobuf` of Kubernetes 1.36.
  *
- * Below the main function: the field numbers of messages, the leaf types, and the reader of the protobuf wire format.
+ * Below the main function: the envelope, structs, unions, and the leaf types.
  *
  * Caveats: Go writes zero values of fields; the decoder of the kind drops those that have no meaning.
  */
 import { parseFiniteJson } from "../../api/mod.ts";
-import { type WireScalarName, wireStruct } from "../kinds/mod.ts";
+import { toBase64 } from "../../runtime/mod.ts";
+import { hasWireStruct, unionFields, type WireScalarName, wireStruct } from "../kinds/mod.ts";
 import type { WireStruct, WireType } from "../kinds/mod.ts";
 import { badRequest, type Draft, type DraftValue, isDraft, put, read, StatusError } from "../model/mod.ts";
-import { protoFields } from "./generated/proto_fields.ts";
-import { toBase64 } from "../../runtime/mod.ts";
+import { messageOf, protoMessage } from "./messages.ts";
+import { maxDepth, ProtoReader } from "./proto_reader.ts";
 
 /** The media type of the encoding. */
 export const protobufType = "application/vnd.kubernetes.protobuf";
@@ -58,18 +59,9 @@ function typeMeta(bytes: Uint8Array): [apiVersion: string, kind: string] {
   return [apiVersion, kind];
 }
 
-/** The message of a kind, such as `apps/v1.Deployment`. The options of all groups are in one package. */
-function messageOf(apiVersion: string, kind: string): string {
-  if (/^(Create|Update|Patch|Delete|Get|List)Options$/.test(kind)) return `meta/v1.${kind}`;
-  const slash = apiVersion.indexOf("/");
-  if (slash < 0) return `core/${apiVersion}.${kind}`;
-  const [group = ""] = apiVersion.slice(0, slash).split(".");
-  return `${group}/${apiVersion.slice(slash + 1)}.${kind}`;
-}
-
 /** Custom resources have no protobuf encoding; the error lists the accepted types. */
 function structOf(name: string): WireStruct {
-  if (protoMessage(name) !== undefined) return wireStruct(name);
+  if (protoMessage(name) !== undefined && hasWireStruct(name)) return wireStruct(name);
   const accepted = "application/json, application/yaml";
   const message = `the body of the request was in an unknown format - accepted media types include: ${accepted}`;
   throw new StatusError(415, "UnsupportedMediaType", message);
@@ -88,6 +80,19 @@ function readInto(draft: Draft, message: string, struct: WireStruct, reader: Pro
     if (field?.kind !== "field" || type === undefined) reader.skip(tag);
     else add(draft, field.name, type, reader);
   }
+}
+
+/** A list wins over a schema, and a schema over a boolean, as in Go. */
+function readUnion(message: string, types: ReadonlyMap<string, WireType>, reader: ProtoReader): DraftValue {
+  const fields = protoMessage(message);
+  const found: Draft = types.has("allows") ? { allows: false } : {};
+  for (let tag = reader.tag(); tag !== undefined; tag = reader.tag()) {
+    const field = fields?.get(tag.field);
+    const type = field?.kind === "field" ? types.get(field.name) : undefined;
+    if (field?.kind !== "field" || type === undefined) reader.skip(tag);
+    else add(found, field.name, type, reader);
+  }
+  return found["jSONSchemas"] ?? found["property"] ?? found["schema"] ?? found["allows"] ?? null;
 }
 
 function add(draft: Draft, name: string, type: WireType, reader: ProtoReader): void {
@@ -120,6 +125,8 @@ function readValue(type: WireType, reader: ProtoReader): DraftValue {
     case "scalar":
       return readLeaf(type.scalar, reader);
     case "struct": {
+      const union = unionFields(type.name);
+      if (union !== undefined) return readUnion(type.name, union, reader.message());
       const draft: Draft = {};
       readInto(draft, type.name, wireStruct(type.name), reader.message());
       return draft;
@@ -151,36 +158,6 @@ function emptyOf(type: WireType): DraftValue {
   return type.scalar === "boolean" ? false : type.scalar.startsWith("int") || type.scalar === "float64" ? 0 : "";
 }
 
-/** The meaning of a field number. */
-type ProtoField =
-  | { readonly kind: "field"; readonly name: string }
-  /** A message whose fields JSON has in the outer object. */
-  | { readonly kind: "nested"; readonly message: string };
-
-let lines: ReadonlyMap<string, string> | undefined;
-const messages = new Map<string, ReadonlyMap<number, ProtoField>>();
-
-/** The fields of a message such as `core/v1.PodSpec`, parsed on first use; undefined for an unknown message. */
-function protoMessage(name: string): ReadonlyMap<number, ProtoField> | undefined {
-  const known = messages.get(name);
-  if (known !== undefined) return known;
-  lines ??= new Map(protoFields.trim().split("\n").map((line) => [line.slice(0, line.indexOf(" ")), line] as const));
-  const line = lines.get(name);
-  if (line === undefined) return undefined;
-  const fields = new Map(line.split(" ").slice(1).map(readWord));
-  messages.set(name, fields);
-  return fields;
-}
-
-function readWord(word: string): readonly [number, ProtoField] {
-  const colon = word.indexOf(":");
-  const rest = word.slice(colon + 1);
-  const field: ProtoField = rest.startsWith("=")
-    ? { kind: "nested", message: rest.slice(1) }
-    : { kind: "field", name: rest };
-  return [Number(word.slice(0, colon)), field];
-}
-
 /** Reads one leaf value. */
 function readLeaf(scalar: WireScalarName, reader: ProtoReader): DraftValue {
   switch (scalar) {
@@ -192,7 +169,7 @@ function readLeaf(scalar: WireScalarName, reader: ProtoReader): DraftValue {
     case "float64":
       return reader.double();
     case "boolean":
-      return reader.integer() !== 0;
+      return Number(reader.integer()) !== 0;
     case "bytes":
       return toBase64(reader.bytes());
     case "time":
@@ -222,7 +199,7 @@ function partsOf(bytes: Uint8Array): Parts {
   const numbers = new Map<number, number>();
   const texts = new Map<number, string>();
   for (let tag = reader.tag(); tag !== undefined; tag = reader.tag()) {
-    if (tag.wire === 0) numbers.set(tag.field, reader.integer());
+    if (tag.wire === 0) numbers.set(tag.field, Number(reader.integer()));
     else if (tag.wire === 2) texts.set(tag.field, reader.text());
     else reader.skip(tag);
   }
@@ -263,9 +240,6 @@ function embedded(bytes: Uint8Array): DraftValue {
   return value;
 }
 
-/** As in other bodies. */
-const maxDepth = 1000;
-
 function isDeep(value: DraftValue): boolean {
   let level: readonly unknown[] = [value];
   for (let depth = 0; level.length > 0; depth++) {
@@ -273,107 +247,4 @@ function isDeep(value: DraftValue): boolean {
     level = level.flatMap((part) => typeof part === "object" && part !== null ? Object.values(part) : []);
   }
   return false;
-}
-
-/** A tag: the number and the wire type of the next field. */
-interface ProtoTag {
-  readonly field: number;
-  /** 0: varint, 1: eight bytes, 2: length and bytes, 5: four bytes. */
-  readonly wire: number;
-}
-
-/** Messages that become an object or a list. An empty one has two bytes, and its defaults and rules cost microseconds. */
-const maxMessages = 120_000;
-
-const decoder = new TextDecoder("utf-8", { fatal: true });
-
-/** Reads one message in the protobuf wire format. It has no knowledge of message types. */
-class ProtoReader {
-  readonly #bytes: Uint8Array;
-  readonly #view: DataView;
-  /** Shared by the readers of all messages of a body. */
-  readonly #messages: { count: number };
-  #at = 0;
-
-  constructor(bytes: Uint8Array, messages = { count: 0 }) {
-    this.#bytes = bytes;
-    this.#messages = messages;
-    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  }
-
-  /** The next tag; undefined at the end. @throws StatusError 400 for malformed bytes, as all methods */
-  tag(): ProtoTag | undefined {
-    if (this.#at >= this.#bytes.length) return undefined;
-    const value = Number(this.#varint());
-    return { field: Math.floor(value / 8), wire: value % 8 };
-  }
-
-  /** A signed 64-bit integer. */
-  integer(): number {
-    return Number(BigInt.asIntN(64, this.#varint()));
-  }
-
-  double(): number {
-    const at = this.#take(8);
-    return this.#view.getFloat64(at, true);
-  }
-
-  bytes(): Uint8Array {
-    const length = Number(this.#varint());
-    const at = this.#take(length);
-    return this.#bytes.subarray(at, at + length);
-  }
-
-  /** A reader of the message at this place. */
-  inner(): ProtoReader {
-    return new ProtoReader(this.bytes(), this.#messages);
-  }
-
-  /** As {@link inner}, for a message that becomes an object or a list. @throws StatusError 413 when there are too many */
-  message(): ProtoReader {
-    if (++this.#messages.count > maxMessages) {
-      const text = `Request entity too large: it has more than ${maxMessages} objects and lists`;
-      throw new StatusError(413, "RequestEntityTooLarge", text);
-    }
-    return this.inner();
-  }
-
-  text(): string {
-    try {
-      return decoder.decode(this.bytes());
-    } catch {
-      throw malformed("a text that is not UTF-8");
-    }
-  }
-
-  /** Skips the value of an unknown field. */
-  skip({ wire }: ProtoTag): void {
-    if (wire === 0) this.#varint();
-    else if (wire === 1) this.#take(8);
-    else if (wire === 2) this.bytes();
-    else if (wire === 5) this.#take(4);
-    else throw malformed(`wire type ${wire}`);
-  }
-
-  #varint(): bigint {
-    let value = 0n;
-    for (let shift = 0n; shift < 70n; shift += 7n) {
-      const byte = this.#bytes[this.#at++];
-      if (byte === undefined) throw malformed("an unexpected end");
-      value |= BigInt(byte & 0x7f) << shift;
-      if (byte < 0x80) return value;
-    }
-    throw malformed("a number of more than 64 bits");
-  }
-
-  #take(length: number): number {
-    const at = this.#at;
-    if (!(length >= 0) || at + length > this.#bytes.length) throw malformed("an unexpected end");
-    this.#at = at + length;
-    return at;
-  }
-}
-
-function malformed(what: string) {
-  return badRequest(`the body of the request is not protobuf: ${what}`);
 }

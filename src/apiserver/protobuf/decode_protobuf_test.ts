@@ -73,6 +73,64 @@ const bodies: readonly (readonly [what: string, body: Uint8Array, json: object])
     gracePeriodSeconds: 0,
     propagationPolicy: "Foreground",
   }],
+  [
+    "the schema of a CustomResourceDefinition",
+    bodyOf("apiextensions.k8s.io/v1", "CustomResourceDefinition", [2, [[7, [[4, [[1, [
+      [3, "#/a"],
+      [8, [[1, '{"a":[1]}']]],
+      [9, { double: 1.5 }],
+      [20, [[1, '"x"']]],
+      [24, [[1, [[5, "string"]]]]],
+      [29, [[1, "list"], [2, [[24, [[2, [[5, "a"]]], [2, [[5, "b"]]]]]]]]],
+      [30, [[1, 1], [2, [[5, "object"]]]]],
+      [32, [[1, "k"], [2, [[2, "x"], [2, "y"]]]]],
+      [32, [[1, "s"], [2, [[1, [[5, "z"]]]]]]],
+      [33, [[1, 1]]],
+      [36, [[1, "true"]]],
+      [38, 1],
+      [41, "name"],
+      [44, [[1, "self > 0"], [2, "positive"]]],
+    ]]]]]]]]),
+    {
+      kind: "CustomResourceDefinition",
+      apiVersion: "apiextensions.k8s.io/v1",
+      spec: {
+        versions: [{
+          schema: {
+            openAPIV3Schema: {
+              $ref: "#/a",
+              default: { a: [1] },
+              maximum: 1.5,
+              enum: ["x"],
+              items: { type: "string" },
+              properties: { list: { items: [{ type: "a" }, { type: "b" }] } },
+              additionalProperties: { type: "object" },
+              dependencies: { k: ["x", "y"], s: { type: "z" } },
+              additionalItems: true,
+              example: true,
+              "x-kubernetes-preserve-unknown-fields": true,
+              "x-kubernetes-list-map-keys": ["name"],
+              "x-kubernetes-validations": [{ rule: "self > 0", message: "positive" }],
+            },
+          },
+        }],
+      },
+    },
+  ],
+  [
+    "the fields that protobuf writes with other letters than JSON",
+    bodyOf("admissionregistration.k8s.io/v1", "MutatingWebhookConfiguration", [2, [[1, "w"]]]),
+    {
+      kind: "MutatingWebhookConfiguration",
+      apiVersion: "admissionregistration.k8s.io/v1",
+      webhooks: [{ name: "w" }],
+    },
+  ],
+  [
+    "an integer beyond 2^53",
+    bodyOf("v1", "Pod", [2, [[14, [[2, 9007199254740993n]]]]]),
+    { kind: "Pod", apiVersion: "v1", spec: { securityContext: { runAsUser: 9007199254740993n } } },
+  ],
   ["an unknown field in each wire type", bodyOf("v1", "ConfigMap", [99, 1], [98, "x"], [97, { double: 1 }]), {
     kind: "ConfigMap",
     apiVersion: "v1",
@@ -99,6 +157,13 @@ function statusErrorOf(body: Uint8Array): StatusError["status"] {
   throw error;
 }
 
+/** A CustomResourceDefinition whose schema has this many levels. */
+function deepSchema(levels: number): Uint8Array {
+  let schema: Uint8Array = wire([5, "object"]);
+  for (let level = 0; level < levels; level++) schema = wire([28, schema]);
+  return bodyOf("apiextensions.k8s.io/v1", "CustomResourceDefinition", [2, [[7, [[4, [[1, schema]]]]]]]);
+}
+
 const damaged: readonly (readonly [what: string, body: Uint8Array])[] = [
   ["an empty body", new Uint8Array()],
   ["JSON", new TextEncoder().encode("{}")],
@@ -107,6 +172,7 @@ const damaged: readonly (readonly [what: string, body: Uint8Array])[] = [
   ["a wire type that there is not", Uint8Array.from([...magic, 0x0f])],
   ["a text that is not UTF-8", bodyOf("v1", "ConfigMap", [1, [[1, Uint8Array.of(0xff, 0xfe)]]])],
   ["a time beyond all calendars", bodyOf("v1", "ConfigMap", [1, [[8, [[1, 2 ** 60]]]]])],
+  ["a schema of too many levels", deepSchema(1_001)],
   ["JSON within that is none", bodyOf("apps/v1", "ControllerRevision", name, [2, [[1, "{"]]])],
 ];
 
@@ -120,6 +186,16 @@ test("protobuf of a custom resource gets 415 with the accepted types", () => {
   const { code, reason } = statusErrorOf(bodyOf("example.com/v1", "Foo", name));
   assertEquals([code, reason], [415, "UnsupportedMediaType"]);
 });
+
+test("a schema of 900 levels is decoded", () => {
+  let levels = 0;
+  for (let part: unknown = decodeProtobuf(deepSchema(900)); isObject(part); part = Object.values(part).at(-1)) levels++;
+  assertEquals(levels > 900, true);
+});
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null;
+}
 
 /** Invariant: for any truncated or changed body, the result is an object or a StatusError. */
 test("damaged bodies cause no other error than a StatusError", () => {
@@ -149,4 +225,38 @@ test("a body in protobuf is stored like JSON, and the response is JSON for a cli
   assertEquals([response.status, response.headers.get("content-type")], [201, "application/json"]);
   const { metadata, data } = await response.json();
   assertEquals([metadata.name, data], ["a", { k: "v" }]);
+});
+
+/** As client-go writes a minimal definition, with its zero values. */
+const definition = bodyOf("apiextensions.k8s.io/v1", "CustomResourceDefinition", [1, [[1, "foos.example.com"]]], [2, [
+  [1, "example.com"],
+  [3, [[1, "foos"], [2, ""], [4, "Foo"], [5, ""]]],
+  [4, "Namespaced"],
+  [7, [[1, "v1"], [2, 1], [3, 1], [7, 0], [4, [[1, [
+    [4, ""],
+    [5, "object"],
+    [29, [[1, "tags"], [2, [[5, "array"], [24, [[1, [[5, "string"], [6, ""], [37, 0]]]]]]]]],
+  ]]]]]],
+  [10, 0],
+]]);
+
+test("a CustomResourceDefinition in protobuf is stored without its zero values", async () => {
+  const { server } = kubernetesApi();
+  using _ending = server;
+  const response = await server.fetch(
+    new Request("http://in.memory/apis/apiextensions.k8s.io/v1/customresourcedefinitions", {
+      method: "POST",
+      headers: { "content-type": protobufType, accept: "application/json" },
+      body: Uint8Array.from(definition),
+    }),
+  );
+  const { spec } = await response.json();
+  assertEquals([response.status, spec.versions], [201, [{
+    name: "v1",
+    served: true,
+    storage: true,
+    schema: {
+      openAPIV3Schema: { type: "object", properties: { tags: { type: "array", items: { type: "string" } } } },
+    },
+  }]]);
 });

@@ -41,6 +41,7 @@ func main() {
 		{"discovery", discover},
 		{"objects in JSON", inContentType("application/json", writeObjects)},
 		{"objects in protobuf", inContentType(protobuf, writeObjects)},
+		{"a definition in protobuf", inContentType(protobuf, writeDefinition)},
 		{"an informer", inform},
 		{"server-side apply", apply},
 		{"leader election", elect},

@@ -9,6 +9,7 @@ import { printExactJson } from "../../../api/mod.ts";
 import { type Draft, type DraftValue, isDraft, put } from "../../model/mod.ts";
 import { canonicalQuantity, QuantityError } from "./quantity.ts";
 import { canonicalMicroTime, canonicalTime, TimeError } from "./times.ts";
+import { unionFieldOf, unionFields } from "./unions.ts";
 import type { WireField, WireScalar, WireStruct, WireType } from "./wire_type.ts";
 import { wireStruct } from "./wire_types.ts";
 
@@ -69,20 +70,20 @@ class Decoder {
       delete draft[name];
       return;
     }
-    const decoded = this.#value(field.type, value);
+    const decoded = this.value(field.type, value);
     // An empty list of managed fields is a request to drop all of them, so it differs from an absent list.
     const mustStay = field.isPointer || field.isAlwaysWritten || name === "managedFields";
     if (!mustStay && isEmpty(decoded, field.type)) delete draft[name];
     else if (decoded !== value) draft[name] = decoded;
   }
 
-  #value(type: WireType, value: DraftValue): DraftValue {
+  value(type: WireType, value: DraftValue): DraftValue {
     switch (type.kind) {
       case "scalar":
         return this.#scalar(type, value);
       case "struct": {
         const struct = wireStruct(type.name);
-        if (struct.fields.size === 0) return value;
+        if (struct.fields.size === 0) return decodeUnion(type.name, value);
         if (!isDraft(value)) throw this.#mismatch(value, type.goName);
         this.struct(struct, value);
         return value;
@@ -101,7 +102,7 @@ class Decoder {
     for (let index = 0; index < value.length; index++) {
       this.#steps.push(index);
       const item = value[index] ?? null;
-      value[index] = item === null ? zeroOf(items) : this.#value(items, item);
+      value[index] = item === null ? zeroOf(items) : this.value(items, item);
       this.#steps.pop();
     }
     return value;
@@ -112,7 +113,7 @@ class Decoder {
     for (const key of Object.keys(value)) {
       this.#steps.push({ key });
       const item = value[key] ?? null;
-      const decoded = item === null ? zeroOf(values) : this.#value(values, item);
+      const decoded = item === null ? zeroOf(values) : this.value(values, item);
       if (decoded !== item) put(value, key, decoded);
       this.#steps.pop();
     }
@@ -211,6 +212,16 @@ class Decoder {
     const place = path === "" ? "Go value" : `Go struct field ${this.#owner}.${path}`;
     return new DecodeError(`json: cannot unmarshal ${found} into ${place} of type ${goName}`);
   }
+}
+
+/** The value of a type without fields. As in Go, a union has its own decoder, so its unknown fields are not reported. */
+function decodeUnion(name: string, value: DraftValue): DraftValue {
+  const union = unionFields(name);
+  if (union === undefined) return value;
+  const field = unionFieldOf(union, value);
+  if (field !== undefined) return new Decoder().value(field[1], value);
+  if (union.has("allows")) throw new DecodeError("boolean or JSON schema expected");
+  return null;
 }
 
 /** The path in errors of strict decoding, with indexes and keys. */

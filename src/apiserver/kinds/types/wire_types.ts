@@ -34,6 +34,12 @@ export function wireStruct(name: string): WireStruct {
   return struct;
 }
 
+/** True for the name of a struct that {@link wireStruct} finds. */
+export function hasWireStruct(name: string): boolean {
+  const [packageName, goName] = splitName(name);
+  return linesOf(packageName).has(goName);
+}
+
 /** The name of a struct's component in OpenAPI, e.g. `io.k8s.api.core.v1.PodSpec`. */
 export function fullNameOf(name: string): string {
   const [packageName, goName] = splitName(name);

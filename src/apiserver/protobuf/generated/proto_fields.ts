@@ -14,7 +14,7 @@ admissionregistration/v1.MutatingAdmissionPolicyBindingSpec 1:policyName 2:param
 admissionregistration/v1.MutatingAdmissionPolicyList 1:metadata 2:items
 admissionregistration/v1.MutatingAdmissionPolicySpec 1:paramKind 2:matchConstraints 3:variables 4:mutations 5:failurePolicy 6:matchConditions 7:reinvocationPolicy
 admissionregistration/v1.MutatingWebhook 1:name 2:clientConfig 3:rules 4:failurePolicy 9:matchPolicy 5:namespaceSelector 11:objectSelector 6:sideEffects 7:timeoutSeconds 8:admissionReviewVersions 10:reinvocationPolicy 12:matchConditions
-admissionregistration/v1.MutatingWebhookConfiguration 1:metadata 2:=admissionregistration/v1.MutatingWebhook
+admissionregistration/v1.MutatingWebhookConfiguration 1:metadata 2:webhooks
 admissionregistration/v1.MutatingWebhookConfigurationList 1:metadata 2:items
 admissionregistration/v1.Mutation 2:patchType 3:applyConfiguration 4:jsonPatch
 admissionregistration/v1.NamedRuleWithOperations 1:resourceNames 2:=admissionregistration/v1.RuleWithOperations
@@ -32,11 +32,44 @@ admissionregistration/v1.ValidatingAdmissionPolicyList 1:metadata 2:items
 admissionregistration/v1.ValidatingAdmissionPolicySpec 1:paramKind 2:matchConstraints 3:validations 4:failurePolicy 5:auditAnnotations 6:matchConditions 7:variables
 admissionregistration/v1.ValidatingAdmissionPolicyStatus 1:observedGeneration 2:typeChecking 3:conditions
 admissionregistration/v1.ValidatingWebhook 1:name 2:clientConfig 3:rules 4:failurePolicy 9:matchPolicy 5:namespaceSelector 10:objectSelector 6:sideEffects 7:timeoutSeconds 8:admissionReviewVersions 11:matchConditions
-admissionregistration/v1.ValidatingWebhookConfiguration 1:metadata 2:=admissionregistration/v1.ValidatingWebhook
+admissionregistration/v1.ValidatingWebhookConfiguration 1:metadata 2:webhooks
 admissionregistration/v1.ValidatingWebhookConfigurationList 1:metadata 2:items
-admissionregistration/v1.Validation 1:Expression 2:message 3:reason 4:messageExpression
-admissionregistration/v1.Variable 1:Name 2:Expression
+admissionregistration/v1.Validation 1:expression 2:message 3:reason 4:messageExpression
+admissionregistration/v1.Variable 1:name 2:expression
 admissionregistration/v1.WebhookClientConfig 3:url 1:service 2:caBundle
+apiextensions/v1.ConversionRequest 1:uid 2:desiredAPIVersion 3:objects
+apiextensions/v1.ConversionResponse 1:uid 2:convertedObjects 3:result
+apiextensions/v1.ConversionReview 1:request 2:response
+apiextensions/v1.CustomResourceColumnDefinition 1:name 2:type 3:format 4:description 5:priority 6:jsonPath
+apiextensions/v1.CustomResourceConversion 1:strategy 2:webhook
+apiextensions/v1.CustomResourceDefinition 1:metadata 2:spec 3:status
+apiextensions/v1.CustomResourceDefinitionCondition 1:type 2:status 3:lastTransitionTime 4:reason 5:message 6:observedGeneration
+apiextensions/v1.CustomResourceDefinitionList 1:metadata 2:items
+apiextensions/v1.CustomResourceDefinitionNames 1:plural 2:singular 3:shortNames 4:kind 5:listKind 6:categories
+apiextensions/v1.CustomResourceDefinitionSpec 1:group 3:names 4:scope 7:versions 9:conversion 10:preserveUnknownFields
+apiextensions/v1.CustomResourceDefinitionStatus 1:conditions 2:acceptedNames 3:storedVersions 4:observedGeneration
+apiextensions/v1.CustomResourceDefinitionVersion 1:name 2:served 3:storage 7:deprecated 8:deprecationWarning 4:schema 5:subresources 6:additionalPrinterColumns 9:selectableFields
+apiextensions/v1.CustomResourceSubresourceScale 1:specReplicasPath 2:statusReplicasPath 3:labelSelectorPath
+apiextensions/v1.CustomResourceSubresourceStatus
+apiextensions/v1.CustomResourceSubresources 1:status 2:scale
+apiextensions/v1.CustomResourceValidation 1:openAPIV3Schema
+apiextensions/v1.ExternalDocumentation 1:description 2:url
+apiextensions/v1.JSON 1:raw
+apiextensions/v1.JSONSchemaProps 1:id 2:$schema 3:$ref 4:description 5:type 6:format 7:title 8:default 9:maximum 10:exclusiveMaximum 11:minimum 12:exclusiveMinimum 13:maxLength 14:minLength 15:pattern 16:maxItems 17:minItems 18:uniqueItems 19:multipleOf 20:enum 21:maxProperties 22:minProperties 23:required 24:items 25:allOf 26:oneOf 27:anyOf 28:not 29:properties 30:additionalProperties 31:patternProperties 32:dependencies 33:additionalItems 34:definitions 35:externalDocs 36:example 37:nullable 38:x-kubernetes-preserve-unknown-fields 39:x-kubernetes-embedded-resource 40:x-kubernetes-int-or-string 41:x-kubernetes-list-map-keys 42:x-kubernetes-list-type 43:x-kubernetes-map-type 44:x-kubernetes-validations
+apiextensions/v1.JSONSchemaPropsOrArray 1:schema 2:jSONSchemas
+apiextensions/v1.JSONSchemaPropsOrBool 1:allows 2:schema
+apiextensions/v1.JSONSchemaPropsOrStringArray 1:schema 2:property
+apiextensions/v1.SelectableField 1:jsonPath
+apiextensions/v1.ServiceReference 1:namespace 2:name 3:path 4:port
+apiextensions/v1.ValidationRule 1:rule 2:message 3:messageExpression 4:reason 5:fieldPath 6:optionalOldSelf
+apiextensions/v1.WebhookClientConfig 3:url 1:service 2:caBundle
+apiextensions/v1.WebhookConversion 2:clientConfig 3:conversionReviewVersions
+apiregistration/v1.APIService 1:metadata 2:spec 3:status
+apiregistration/v1.APIServiceCondition 1:type 2:status 3:lastTransitionTime 4:reason 5:message
+apiregistration/v1.APIServiceList 1:metadata 2:items
+apiregistration/v1.APIServiceSpec 1:service 2:group 3:version 4:insecureSkipTLSVerify 5:caBundle 7:groupPriorityMinimum 8:versionPriority
+apiregistration/v1.APIServiceStatus 1:conditions
+apiregistration/v1.ServiceReference 1:namespace 2:name 3:port
 apps/v1.ControllerRevision 1:metadata 2:data 3:revision
 apps/v1.ControllerRevisionList 1:metadata 2:items
 apps/v1.DaemonSet 1:metadata 2:spec 3:status
@@ -67,7 +100,7 @@ apps/v1.StatefulSetPersistentVolumeClaimRetentionPolicy 1:whenDeleted 2:whenScal
 apps/v1.StatefulSetSpec 1:replicas 2:selector 3:template 4:volumeClaimTemplates 5:serviceName 6:podManagementPolicy 7:updateStrategy 8:revisionHistoryLimit 9:minReadySeconds 10:persistentVolumeClaimRetentionPolicy 11:ordinals
 apps/v1.StatefulSetStatus 1:observedGeneration 2:replicas 3:readyReplicas 4:currentReplicas 5:updatedReplicas 6:currentRevision 7:updateRevision 9:collisionCount 10:conditions 11:availableReplicas
 apps/v1.StatefulSetUpdateStrategy 1:type 2:rollingUpdate
-authentication/v1.BoundObjectReference 1:kind 2:apiVersion 3:name 4:uID
+authentication/v1.BoundObjectReference 1:kind 2:apiVersion 3:name 4:uid
 authentication/v1.ExtraValue 1:items
 authentication/v1.SelfSubjectReview 1:metadata 2:status
 authentication/v1.SelfSubjectReviewStatus 1:userInfo
@@ -496,7 +529,7 @@ networking/v1.Ingress 1:metadata 2:spec 3:status
 networking/v1.IngressBackend 4:service 3:resource
 networking/v1.IngressClass 1:metadata 2:spec
 networking/v1.IngressClassList 1:metadata 2:items
-networking/v1.IngressClassParametersReference 1:aPIGroup 2:kind 3:name 4:scope 5:namespace
+networking/v1.IngressClassParametersReference 1:apiGroup 2:kind 3:name 4:scope 5:namespace
 networking/v1.IngressClassSpec 1:controller 2:parameters
 networking/v1.IngressList 1:metadata 2:items
 networking/v1.IngressLoadBalancerIngress 1:ip 2:hostname 4:ports

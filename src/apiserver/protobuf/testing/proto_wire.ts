@@ -1,7 +1,7 @@
 /** Writes the protobuf wire format for tests, independently of the tested code. */
 
 /** A field: a number, a text, bytes, eight bytes of a double, or a message of fields. */
-export type TestValue = number | string | Uint8Array | { readonly double: number } | readonly TestField[];
+export type TestValue = number | bigint | string | Uint8Array | { readonly double: number } | readonly TestField[];
 
 /** A field and its number. */
 export type TestField = readonly [number: number, value: TestValue];
@@ -12,7 +12,9 @@ export function wire(...fields: readonly TestField[]): Uint8Array<ArrayBuffer> {
 }
 
 function fieldBytes(number: number, value: TestValue): number[] {
-  if (typeof value === "number") return [...varint(BigInt(number) * 8n), ...varint(BigInt.asUintN(64, BigInt(value)))];
+  if (typeof value === "number" || typeof value === "bigint") {
+    return [...varint(BigInt(number) * 8n), ...varint(BigInt.asUintN(64, BigInt(value)))];
+  }
   if (typeof value === "object" && "double" in value) {
     return [...varint(BigInt(number) * 8n + 1n), ...new Uint8Array(new Float64Array([value.double]).buffer)];
   }
