@@ -36,6 +36,7 @@ export const dev = subcommand({
     { line: "--all --samples --until-settled", about: "run all controllers on their samples, then end" },
     { line: "NAME --samples", about: "one controller and its samples, until Ctrl-C" },
     { line: "-- kubectl get namespaces", about: "a cluster for one command" },
+    { line: "--bare -- go test ./...", about: "only an API server, for tests that start no controller of a cluster" },
     {
       line: "NAME --samples --until-settled -- kubectl get all",
       about: "show the objects that a controller creates for its samples",
@@ -79,6 +80,7 @@ async function runUntilStopped(
       port: flags.port,
       controllers,
       nodes: flags.nodes,
+      workloads: !flags.bare,
       name,
       namespace: namespaces[0],
       namespaces,

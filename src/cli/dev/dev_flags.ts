@@ -42,11 +42,16 @@ export const devFlags = z.object({
     about: "port of the API server on the loopback interface; 0 is any free port",
     example: "--port 6443",
   }),
-  nodes: flag(wholeNumber(0, 1_000).prefault("3"), {
+  nodes: flag(wholeNumber(0, 1_000).optional(), {
     ...commandLineOnly,
     flags: "--nodes <count>",
-    about: "number of simulated nodes",
+    about: "number of simulated nodes (default: 3)",
     example: "--nodes 10",
+  }),
+  bare: flag(z.boolean().default(false), {
+    ...commandLineOnly,
+    flags: "--bare",
+    about: "start only the API server: no nodes, no Pods, no garbage collection, as in envtest",
   }),
   writeKubeconfig: flag(text().optional(), {
     ...commandLineOnly,
@@ -88,7 +93,10 @@ export interface DevArguments {
 
 /** Parses the arguments. @throws UsageError when they are invalid */
 export function parseDevArguments({ positionals, session, flags }: Call<DevFlags>): DevArguments {
-  const { all, samples } = flags;
+  const { all, samples, bare, nodes } = flags;
+  if (bare && nodes !== undefined) {
+    throw new UsageError("Cannot start nodes: --bare and --nodes are both given", "Leave one of them out");
+  }
   const { args } = session.processEnvironment;
   const dashes = args.indexOf("--");
   const command = dashes < 0 ? [] : args.slice(dashes + 1);

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { freePort } from "../../../tests/free_port.ts";
 import { assert, assertEquals, assertMatch, assertStringIncludes, test } from "../../../tests/testing.ts";
 import { builtin, keyOf } from "../../api/mod.ts";
+import { Client } from "../../client/mod.ts";
 import { controller, type ControllerDefinition, done, manifest, TerminalError } from "../../controller/mod.ts";
 import { withSamples } from "../../manager/mod.ts";
 import {
@@ -125,6 +126,7 @@ const refusals: readonly (readonly [line: string, message: string])[] = [
   ["keeper -n Bad_ns", 'Cannot parse --namespace "Bad_ns": it is not an RFC 1123 label'],
   ["keeper -n a -A", "Cannot run controllers: both --namespace and --all-namespaces are given"],
   ["--samples", "Cannot create samples: no controller is named"],
+  ["--bare --nodes 2", "Cannot start nodes: --bare and --nodes are both given"],
   ["--port 70000", 'Cannot parse --port "70000": it is not a whole number from 0 to 65535'],
 ];
 
@@ -193,6 +195,41 @@ test("[84] a kubeconfig that cannot be written is exit code 1", async () => {
     assertMatch(err, /^op: Cannot write kubeconfig ".*": .*\. Choose another file with --write-kubeconfig$/m);
   }
 });
+
+const deployment = {
+  metadata: { namespace: "default", name: "web" },
+  spec: {
+    selector: { matchLabels: { app: "web" } },
+    template: {
+      metadata: { labels: { app: "web" } },
+      spec: { containers: [{ name: "web", image: "nginx" }] },
+    },
+  },
+};
+
+test("dev --bare runs the named controllers on an API server without nodes and without controllers of a cluster", async () => {
+  await using site = await folder();
+  const { process, file, ended } = await startDev(site.options, "--bare");
+  using client = await unverifiedClient(file);
+  await client.create(builtin.Deployment, deployment);
+  await client.create(builtin.ConfigMap, { metadata: { namespace: "default", name: "late" } });
+  // The controller has reconciled what came after the Deployment, whose ReplicaSet would exist by now.
+  while (await client.find(builtin.Secret, "default/late") === undefined) await process.clock.advance(100);
+  const counts = [builtin.Node, builtin.ReplicaSet, builtin.Pod].map(async (kind) => (await client.list(kind)).items);
+  assertEquals(await Promise.all(counts), [[], [], []]);
+  process.signal("SIGTERM");
+  assertEquals(await ended(), 0);
+});
+
+/** A client that does not check the certificate: that of a virtual clock has expired. */
+async function unverifiedClient(kubeconfig: string): Promise<Client> {
+  const config = JSON.parse(await readFile(kubeconfig, "utf8"));
+  const { server } = config.clusters[0].cluster;
+  config.clusters[0].cluster = { server, "insecure-skip-tls-verify": true };
+  const file = `${kubeconfig}.unverified`;
+  await writeFile(file, JSON.stringify(config), { mode: 0o600 });
+  return await Client.fromKubeconfig({ environment: { KUBECONFIG: file } });
+}
 
 /** Starts `dev`, and advances its clock until it has printed its kubeconfig. */
 async function startDev(options: RunOptions, ...words: readonly string[]) {
