@@ -8,7 +8,7 @@
 import { type Clock, systemClock } from "../async/mod.ts";
 import { liveSecrets, type Logger, logger, MetricsRegistry } from "../observe/mod.ts";
 import { type CertificatePair, fileStat, findText, isKeyPair, joinPath } from "../runtime/mod.ts";
-import { certificateExpiry, certificateFacts, type CertificateSource } from "./certificates.ts";
+import { certificateExpiry, certificateFacts, type CertificateServer, type CertificateSource } from "./certificates.ts";
 
 /** Options of {@link certificateFiles}. */
 export interface CertificateFilesOptions {
@@ -20,6 +20,8 @@ export interface CertificateFilesOptions {
   readonly pollMs?: number;
   /** Gets the end of the certificate's validity. @default no metrics */
   readonly metrics?: MetricsRegistry;
+  /** Whose certificate it is, in the metric. @default "webhook" */
+  readonly server?: CertificateServer;
   /** @default systemClock */
   readonly clock?: Clock;
   /** @default logger("webhook") */
@@ -29,8 +31,8 @@ export interface CertificateFilesOptions {
 /** Reads certificates from `directory`. */
 export function certificateFiles(directory: string, options: CertificateFilesOptions = {}): CertificateSource {
   const { certName = "tls.crt", keyName = "tls.key", pollMs = 10_000, clock = systemClock } = options;
-  const { log = logger("webhook"), metrics = new MetricsRegistry() } = options;
-  const expiry = certificateExpiry(metrics);
+  const { log = logger("webhook"), metrics = new MetricsRegistry(), server = "webhook" } = options;
+  const expiry = certificateExpiry(metrics, server);
   const certPath = joinPath(directory, certName), keyPath = joinPath(directory, keyName);
   return {
     async *pairs(signal) {

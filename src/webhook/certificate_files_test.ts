@@ -97,7 +97,7 @@ test("[71] the old pair stays in use while the new one is incomplete, does not m
 test("[124] the end of the certificate in the files is measured, as that of a managed one", async () => {
   const metrics = new MetricsRegistry();
   const expiry = async () =>
-    /^pintle_webhook_certificate_expiration_timestamp_seconds (\d+)$/m.exec(await metrics.render())?.[1];
+    /^pintle_certificate_expiration_timestamp_seconds\{server="webhook"\} (\d+)$/m.exec(await metrics.render())?.[1];
   await watching(async (folder, poll) => {
     assertEquals(await expiry(), "0");
     await write(folder, await issue());

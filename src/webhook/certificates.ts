@@ -76,12 +76,16 @@ export async function issueCertificates(options: IssueOptions): Promise<IssuedCe
   return { ca: pemOf("CERTIFICATE", ca.rawData), cert: pemOf("CERTIFICATE", leaf.rawData), key: await keyPem(keys) };
 }
 
-/** The metric of the certificate that is served. @returns its gauge: seconds since the epoch, 0 when there is none yet */
-export function certificateExpiry(metrics: MetricsRegistry): Gauge {
+/** A server of this process that has a certificate, as the label `server` of its metric names it. */
+export type CertificateServer = "webhook" | "metrics" | "debug";
+
+/** The metric of the certificate that a server uses. @returns its gauge: seconds since the epoch, 0 when there is none yet */
+export function certificateExpiry(metrics: MetricsRegistry, server: CertificateServer): Gauge {
   return metrics.gauge({
-    name: "pintle_webhook_certificate_expiration_timestamp_seconds",
-    help: "Expiration time of the certificate of the webhook server, in seconds since the epoch",
-  }).labels({});
+    name: "pintle_certificate_expiration_timestamp_seconds",
+    help: "Expiration time of the certificate of a server of this process, in seconds since the epoch",
+    labelNames: ["server"],
+  }).labels({ server });
 }
 
 /** Reads the first certificate of a PEM text; undefined when it has none. */

@@ -46,7 +46,7 @@ export interface ManagedCertificatesOptions {
   readonly pollMs?: number;
   /** Milliseconds between publishing an authority and serving a certificate of it. @default 30000 */
   readonly settleMs?: number;
-  /** The registry for `pintle_webhook_certificate_expiration_timestamp_seconds`. @default none */
+  /** The registry for `pintle_certificate_expiration_timestamp_seconds`. @default none */
   readonly metrics?: MetricsRegistry;
   /** @default systemClock */
   readonly clock?: Clock;
@@ -111,7 +111,7 @@ class ManagedCertificates {
     this.#signal = signal;
     this.#clock = clock;
     this.#log = log;
-    this.#expiry = certificateExpiry(metrics);
+    this.#expiry = certificateExpiry(metrics, "webhook");
   }
 
   async *pairs(): AsyncGenerator<CertificatePair, void, void> {

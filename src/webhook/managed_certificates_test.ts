@@ -95,7 +95,10 @@ test("[72] the first certificate is published in every configuration before it i
   const facts = await certificateFacts(one.served[0]?.cert ?? "");
   assertEquals(facts?.hosts, [...hosts]);
   assert(facts !== undefined && facts.notAfter - clock.now() <= 365 * dayMs);
-  assertStringIncludes(await metrics.render(), `expiration_timestamp_seconds ${facts.notAfter / 1000}`);
+  assertStringIncludes(
+    await metrics.render(),
+    `expiration_timestamp_seconds{server="webhook"} ${facts.notAfter / 1000}`,
+  );
   assertEquals(secretField(api, "ca.key"), undefined);
   await pass(clock, 600_000);
   assertEquals(api.writes.length, 3);

@@ -59,7 +59,7 @@ async function metricsOf(controller: string, controlPlane: ControlPlane): Promis
       const text = await fetch(`http://127.0.0.1:${port}/metrics`).then((response) => response.text(), String);
       const follows = /^informer_following\{.*\} 1$/m.test(text) && !/^informer_following\{.*\} 0$/m.test(text);
       const isReady = follows && /^controller_runtime_max_concurrent_reconciles\{.*\} [1-9]/m.test(text) &&
-        /^pintle_webhook_certificate_expiration_timestamp_seconds [1-9]/m.test(text);
+        /^pintle_certificate_expiration_timestamp_seconds\{server="webhook"\} [1-9]/m.test(text);
       return isReady
         ? { kind: "found", value: text }
         : { kind: "pending", state: `${text.slice(0, 2_000)} ${binary.stderr}` };

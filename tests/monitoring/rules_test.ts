@@ -181,12 +181,12 @@ const cases: Readonly<Record<string, Case>> = {
     silent: [histogram("controller_runtime_webhook_latency_seconds", `${pod},webhook="/v"`, "1", "0.1")],
   },
   ControllerCertificateExpiring: {
-    fires: { [`pintle_webhook_certificate_expiration_timestamp_seconds{${pod}}`]: `${6 * 86_400}x60` },
+    fires: { [`pintle_certificate_expiration_timestamp_seconds{${pod},server="webhook"}`]: `${6 * 86_400}x60` },
     at: "20m",
-    labels: { ...ns, pod: "a" },
+    labels: { ...ns, pod: "a", server: "webhook" },
     value: "5d 23h 40m 0s",
-    silent: [{ [`pintle_webhook_certificate_expiration_timestamp_seconds{${pod}}`]: `${8 * 86_400}x60` }, {
-      [`pintle_webhook_certificate_expiration_timestamp_seconds{${pod}}`]: "0x60",
+    silent: [{ [`pintle_certificate_expiration_timestamp_seconds{${pod},server="webhook"}`]: `${8 * 86_400}x60` }, {
+      [`pintle_certificate_expiration_timestamp_seconds{${pod},server="webhook"}`]: "0x60",
     }],
   },
 };

@@ -194,10 +194,12 @@ function webhookAlerts(series: Series, slowest: Slowest, perSecond: PerSecond): 
       severity: "critical",
       for: "15m",
       // 0 is the time of a replica that has no certificate yet.
-      expr: `min by (namespace, pod) (${series("pintle_webhook_certificate_expiration_timestamp_seconds")} > 0) - ` +
+      expr: `min by (namespace, pod, server) (${series("pintle_certificate_expiration_timestamp_seconds")} > 0) - ` +
         `time() < 7 * 86400`,
-      summary: "The certificate of the webhooks of {{ $labels.pod }} ends in {{ $value | humanizeDuration }}.",
-      description: "After that, the API server rejects all writes to the kinds of the webhooks.",
+      summary:
+        "The certificate of the {{ $labels.server }} server of {{ $labels.pod }} ends in {{ $value | humanizeDuration }}.",
+      description:
+        "After that, nobody connects to it. Without webhooks, the API server rejects all writes to their kinds.",
     },
   ];
 }

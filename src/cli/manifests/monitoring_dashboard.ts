@@ -301,12 +301,12 @@ function webhooks(): readonly PanelOptions[] {
     },
     {
       title: "End of the certificate",
-      about: "When the API server stops accepting the webhooks of a replica.",
+      about: "When clients stop accepting the servers of a replica: webhooks, metrics, debugging.",
       kind: "stat",
       unit: "dateTimeFromNow",
       queries: [{
-        expr: `1000 * (${series("pintle_webhook_certificate_expiration_timestamp_seconds")} > 0)`,
-        legend: "{{pod}}",
+        expr: `1000 * (${series("pintle_certificate_expiration_timestamp_seconds")} > 0)`,
+        legend: "{{pod}} {{server}}",
       }],
     },
   ];

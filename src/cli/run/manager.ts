@@ -31,7 +31,8 @@ import { webhookRunnable } from "./webhooks.ts";
 import { type Clock, untilAborted } from "../../async/mod.ts";
 import { awaitRunnable } from "./await_runnable.ts";
 import { debugListener, type DebugParts } from "./debug_listener.ts";
-import { certificateOf, followCertificate } from "./serving_certificate.ts";
+import { certificateOf, followCertificate, type FollowedCertificate } from "./serving_certificate.ts";
+import type { CertificateServer } from "../../webhook/mod.ts";
 import type { RunPlan } from "./run_plan.ts";
 
 /** Creates the Manager; nothing runs yet. @throws UsageError when the flags of leader election do not fit together */
@@ -164,16 +165,18 @@ interface EndpointParts {
 export function createEndpoints(flags: ServingFlags, parts: EndpointParts): readonly Runnable[] {
   const { healthProbeBindAddress: health, metricsBindAddress: metrics, debugBindAddress: debug, certDir } = flags;
   // What other machines reach has TLS.
-  const following = ({ hostname }: BindAddress) =>
-    certDir === undefined || isLoopback(hostname) ? undefined : { folder: certDir, clock: parts.clock };
+  const following = ({ hostname }: BindAddress, server: CertificateServer) =>
+    certDir === undefined || isLoopback(hostname)
+      ? undefined
+      : { folder: certDir, clock: parts.clock, metrics: parts.metrics, server };
   return [
     ...(health === undefined ? [] : [listener("health probes", () => serveHealth(health, parts))]),
     ...(metrics === undefined
       ? []
-      : [listener("metrics", () => serveMetrics(metrics, flags, parts), following(metrics))]),
+      : [listener("metrics", () => serveMetrics(metrics, flags, parts), following(metrics, "metrics"))]),
     ...(debug === undefined || parts.debug === undefined
       ? []
-      : [listener("debugging", debugListener(debug, flags, parts.debug), following(debug))]),
+      : [listener("debugging", debugListener(debug, flags, parts.debug), following(debug, "debug"))]),
   ];
 }
 
@@ -185,7 +188,7 @@ export function createEndpoints(flags: ServingFlags, parts: EndpointParts): read
 export function listener(
   name: string,
   open: () => Promise<Server>,
-  following?: { readonly folder: string; readonly clock: Clock },
+  following?: FollowedCertificate,
 ): Runnable {
   let server: Server | undefined;
   return {

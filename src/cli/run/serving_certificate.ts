@@ -5,9 +5,9 @@
  * Guarantees: no connection and no handshake ends because of a replacement; files that are no pair are not used.
  */
 import type { Clock } from "../../async/mod.ts";
-import { logger } from "../../observe/mod.ts";
+import { logger, type MetricsRegistry } from "../../observe/mod.ts";
 import { joinPath, readText, type Server, type ServeTls } from "../../runtime/mod.ts";
-import { certificateFiles } from "../../webhook/mod.ts";
+import { certificateFiles, type CertificateServer } from "../../webhook/mod.ts";
 import { CommandError, exitCode } from "../command/mod.ts";
 import { UsageError } from "../flags/mod.ts";
 import type { BindAddress } from "./run_flags.ts";
@@ -39,16 +39,25 @@ export async function certificateOf(
   return { cert, key };
 }
 
+/** A folder that is followed. */
+export interface FollowedCertificate {
+  readonly folder: string;
+  readonly clock: Clock;
+  /** Gets the end of the certificate's validity. */
+  readonly metrics: MetricsRegistry;
+  /** Whose certificate it is, in the metric. */
+  readonly server: CertificateServer;
+}
+
 /** Replaces the certificate of a server when its files change, until `signal` aborts. */
 export async function followCertificate(
   server: Server,
-  { folder, clock }: { readonly folder: string; readonly clock: Clock },
+  { folder, ...options }: FollowedCertificate,
   signal: AbortSignal,
 ): Promise<void> {
   const log = logger("endpoints");
   let isFirst = true;
-  // Its end is in no metric here: one that webhooks share would show the other certificate.
-  for await (const pair of certificateFiles(folder, { clock, log }).pairs(signal)) {
+  for await (const pair of certificateFiles(folder, { ...options, log }).pairs(signal)) {
     try {
       server.replaceCertificate(pair);
       if (!isFirst) log.info("replaced the certificate", { port: server.port });

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect, type PeerCertificate, type TLSSocket } from "node:tls";
 import { freePort } from "../../../tests/free_port.ts";
-import { assert, assertEquals, test } from "../../../tests/testing.ts";
+import { assert, assertEquals, assertStringIncludes, test } from "../../../tests/testing.ts";
 import { until } from "../../../tests/until.ts";
 import { VirtualClock } from "../../async/mod.ts";
 import { Client } from "../../client/mod.ts";
@@ -23,8 +23,10 @@ import type { ServingFlags } from "./run_flags.ts";
 /** An address of this machine alone that does not look like one: then a certificate is needed. */
 const hostname = "127.1";
 
-async function issue(): Promise<CertificatePair> {
-  const { cert, key } = await issueCertificates({ hosts: ["a"], now: Date.UTC(2026, 0, 1), lifetimeMs: 3_600_000 });
+const issuedMs = Date.UTC(2026, 0, 1);
+
+async function issue(lifetimeMs = 3_600_000): Promise<CertificatePair> {
+  const { cert, key } = await issueCertificates({ hosts: ["a"], now: issuedMs, lifetimeMs });
   return { cert, key };
 }
 
@@ -52,6 +54,7 @@ async function servedBy(port: number): Promise<string> {
 async function serving(
   use: (parts: {
     readonly ports: readonly number[];
+    readonly metrics: MetricsRegistry;
     /** Replaces the files at once, and waits for the next look at them; the clock moves in four steps, each after `between`. */
     readonly replace: (pair: CertificatePair, between?: () => Promise<void>) => Promise<void>;
   }) => Promise<void>,
@@ -78,7 +81,8 @@ async function serving(
   using session = new Session({ name: "op", controllers: [] }, new TestProcess([]));
   const debug = { state: debugStateOf(manager.manager), recording: new Recording({ now: () => 0 }), session };
   const reviewer = new Client(new FakeServer({}).transport);
-  const runnables = createEndpoints(flags, { checks: [], metrics: new MetricsRegistry(), reviewer, clock, debug });
+  const metrics = new MetricsRegistry();
+  const runnables = createEndpoints(flags, { checks: [], metrics, reviewer, clock, debug });
   const stop = new AbortController();
   for (const runnable of runnables) await runnable.prepare?.(stop.signal);
   const running = runnables.map((runnable) => runnable.run({ stop: stop.signal, kill: stop.signal }));
@@ -88,6 +92,7 @@ async function serving(
     await looked();
     await use({
       ports,
+      metrics,
       async replace(pair, between) {
         await write(pair);
         for (let step = 0; step < 4; step++) {
@@ -134,6 +139,21 @@ test("[71] the metrics and the debug endpoint serve a new certificate after one 
     await replace(other);
     for (const port of ports) await becameServed(port, other.cert);
   }, first);
+});
+
+test("[71] the end of the certificate of the metrics and of the debug endpoint is in the metrics", async () => {
+  await serving(async ({ metrics, replace }) => {
+    const assertEnds = async (ms: number) => {
+      const text = await metrics.render();
+      for (const server of ["metrics", "debug"]) {
+        const line = `pintle_certificate_expiration_timestamp_seconds{server="${server}"} ${(issuedMs + ms) / 1000}`;
+        assertStringIncludes(text, `${line}\n`);
+      }
+    };
+    await assertEnds(3_600_000);
+    await replace(await issue(7_200_000));
+    await assertEnds(7_200_000);
+  }, await issue());
 });
 
 test("[71] no handshake is cut while the certificate is replaced", async () => {
