@@ -32,6 +32,8 @@ export interface RecordedReconcile {
   /** With the place of each in the recording. */
   readonly items: { readonly entry: AttemptEntry; readonly index: number }[];
   end: { readonly entry: ReconcileEndEntry; readonly index: number } | undefined;
+  /** An earlier write of the key had no answer, so the engine reads what became of it before the reconciler is called. */
+  readonly isUnsettled: boolean;
 }
 
 /** The recording by reconcile. */
@@ -40,6 +42,8 @@ export class RecordedAttempts {
   readonly #byId = new Map<EntryId, Entry>();
   readonly #reconciles = new Map<EntryId, RecordedReconcile>();
   readonly #decisions = new Map<string, EnqueueEntry[]>();
+  /** Keys with a write that had no answer, and the start of the reconcile that sent it. */
+  readonly #unsettled = new Map<string, EntryId | undefined>();
 
   /** @param entries Oldest first. */
   constructor(entries: readonly Entry[]) {
@@ -81,13 +85,14 @@ export class RecordedAttempts {
           key: key as ObjectKey,
           items: [],
           end: undefined,
+          isUnsettled: this.#unsettled.has(`${controller} ${key}`),
         });
         return;
       case "read":
       case "write":
       case "request":
       case "event":
-        this.of(entry)?.items.push({ entry, index });
+        this.#addItem(entry, index);
         return;
       case "reconcile-end": {
         const reconcile = this.of(entry);
@@ -104,6 +109,16 @@ export class RecordedAttempts {
         return;
       }
     }
+  }
+
+  #addItem(entry: AttemptEntry, index: number): void {
+    this.of(entry)?.items.push({ entry, index });
+    const name = `${entry.controller} ${entry.key}`;
+    const [start] = entry.causes;
+    const hasNoAnswer = entry.kind === "write" && entry.answer.kind === "failed" && entry.answer.code === undefined;
+    if (hasNoAnswer) this.#unsettled.set(name, start);
+    // The next reconciler was called: it is known by now what became of the write.
+    else if (entry.kind === "read" && this.#unsettled.get(name) !== start) this.#unsettled.delete(name);
   }
 
   #cause(entry: Entry, key: string): Cause | undefined {

@@ -55,16 +55,37 @@ export interface ReplayResult {
   readonly unfinished: number;
 }
 
-/** Replays a recording. */
+/** Replays a recording. Of a simulation, which may have several processes, one after the other: each has its own caches. */
 export async function replayRun(options: ReplayRunOptions): Promise<ReplayResult> {
-  return await new ReplayRun(options).run();
+  const results: ReplayResult[] = [];
+  for (const entries of byProcess(options.entries)) results.push(await new ReplayRun({ ...options, entries }).run());
+  const sumOf = (countOf: (result: ReplayResult) => number) => results.reduce((sum, one) => sum + countOf(one), 0);
+  return {
+    same: sumOf(({ same }) => same),
+    sameDecisions: sumOf(({ sameDecisions }) => sameDecisions),
+    differences: results.flatMap(({ differences }) => differences).toSorted((one, other) => one.entry - other.entry),
+    notCompared: results.flatMap(({ notCompared }) => notCompared),
+    unfinished: sumOf(({ unfinished }) => unfinished),
+  };
+}
+
+/** The entries of each process; those of the simulation itself, which have no process, belong to none. */
+function byProcess(entries: readonly Entry[]): readonly (readonly Entry[])[] {
+  const processes = new Map<number, Entry[]>();
+  for (const entry of entries) {
+    if (entry.process === undefined) continue;
+    const own = processes.get(entry.process);
+    if (own === undefined) processes.set(entry.process, [entry]);
+    else own.push(entry);
+  }
+  return processes.size === 0 ? [entries] : [...processes.values()];
 }
 
 class ReplayRun {
   readonly #options: ReplayRunOptions;
   readonly #recorded: RecordedAttempts;
   readonly #caches: ReplayedCaches;
-  readonly #controllers: ReadonlyMap<string, ReplayedController>;
+  #controllers: ReadonlyMap<string, ReplayedController>;
   readonly #clock: VirtualClock;
   readonly #client: Client;
   readonly #running = new Map<EntryId, ReplayedAttempt>();
@@ -86,10 +107,14 @@ class ReplayRun {
     this.#client = new Client(() => Promise.reject(new Error("Cannot send a request: a replay has no server")), {
       clock: this.#clock,
     });
+    this.#controllers = this.#newControllers();
+  }
+
+  #newControllers(): ReadonlyMap<string, ReplayedController> {
     const clock = this.#clock;
     const ignored = { readAt: () => 0, onFound: () => {}, onListed: () => {}, onUnknown: () => {} };
-    this.#controllers = new Map(
-      controllers.map((definition) => [
+    return new Map(
+      this.#options.controllers.map((definition) => [
         definition.name,
         new ReplayedController({ definition, clock, caches: this.#caches.reader(definition, ignored) }),
       ]),
@@ -118,7 +143,7 @@ class ReplayRun {
     return {
       same: this.#same,
       sameDecisions: this.#sameDecisions,
-      differences: this.#differences.toSorted((one, other) => one.entry - other.entry),
+      differences: this.#differences,
       notCompared: this.#notCompared,
       unfinished,
     };
@@ -140,6 +165,10 @@ class ReplayRun {
     switch (entry.kind) {
       case "list":
         this.#caches.apply(index);
+        return;
+      case "lease":
+        // A new leader has new controllers, which remember nothing.
+        if (entry.state === "leading") this.#controllers = this.#newControllers();
         return;
       case "change":
         return this.#change(entry, index);
@@ -237,7 +266,7 @@ class ReplayRun {
   #start(id: EntryId, index: number): void {
     const [entry] = this.#recorded.causesOf({ causes: [id] });
     const recorded = entry === undefined ? undefined : this.#recorded.of(entry);
-    if (recorded === undefined) return;
+    if (recorded === undefined || isWithoutReconciler(recorded)) return;
     const { key } = this.#options;
     if (key !== undefined && recorded.key !== key) return;
     const controller = this.#controllers.get(recorded.controller);
@@ -299,6 +328,11 @@ class ReplayRun {
     this.#same++;
     return { recorded };
   }
+}
+
+/** True if the engine failed to read what became of an earlier write: the reconciler was not called. */
+function isWithoutReconciler({ isUnsettled, items, end }: RecordedReconcile): boolean {
+  return isUnsettled && items.length === 0 && end?.entry.outcome === "failed";
 }
 
 /** The entry of what was found; 0 if that is nothing. */

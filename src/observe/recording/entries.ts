@@ -387,7 +387,7 @@ export interface NotedChange {
   readonly object: ObjectRef;
   /** The version of the object; of a deleted one, that of its deletion. */
   readonly resourceVersion: string;
-  /** The whole new object without managedFields and without secrets. Only in a recording with states. */
+  /** The whole new object without secrets. Only in a recording with states. */
   readonly state?: Plain;
 }
 
