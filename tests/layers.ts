@@ -112,6 +112,7 @@ export const innerFolders: Readonly<Record<string, readonly string[]>> = {
     "dev",
     "compile",
     "image",
+    "envtest",
     "new",
     "simulate",
     "completions",

@@ -18,6 +18,7 @@ export const reasons: Readonly<Record<string, RegExp>> = {
   "it takes minutes": / simulate /,
   "tests/kind runs it": /^kind /m,
   "it needs a registry": /registry\.example\.com/,
+  "tests/e2e/envtest_test.ts runs it": /\benvtest -- go test/,
   "tests/e2e/image_test.ts runs it": /\bimage --platform /,
 };
 

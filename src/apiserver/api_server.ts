@@ -12,14 +12,13 @@ import { LineWriter, MetricsRegistry, redactText } from "../observe/mod.ts";
 import { standardError } from "../runtime/mod.ts";
 import {
   type BodyDecoder,
-  type Connection,
   type HealthCheck,
   HttpHandler,
   type PathHandler,
   requestMetrics,
   Watches,
 } from "./http/mod.ts";
-import type { AdmissionPlugin, Authenticator, Authorizer, User } from "./model/mod.ts";
+import type { AdmissionPlugin, Authenticator, Authorizer, Connection, User } from "./model/mod.ts";
 import {
   type KindFamily,
   KindRegistry,

@@ -52,6 +52,16 @@ export interface KubernetesApiOptions {
   readonly storage?: ObjectStorage;
   /** Bearer tokens and their users. If absent, requests need no credentials and may do everything. */
   readonly tokens?: ReadonlyMap<string, User>;
+  /** Every request with a known user is allowed, as with the authorization mode AlwaysAllow. @default false: RBAC decides */
+  readonly allowsEverything?: boolean;
+  /** Admission plugins that are off, by the names of kube-apiserver: `ServiceAccount`. @default none */
+  readonly disabledPlugins?: readonly string[];
+  /** Requests without a credential are those of `system:anonymous`. @default false: they are rejected */
+  readonly allowsAnonymous?: boolean;
+  /** The issuer of the tokens of ServiceAccounts. @default "https://kubernetes.default.svc.cluster.local" */
+  readonly issuer?: string;
+  /** The private key that signs these tokens, PEM: RSA or P-256. @default a new one */
+  readonly signingKey?: string;
   /** Users with a token and given permissions. Without `tokens`, all other requests may do everything. @default none */
   readonly accounts?: readonly Account[];
   /** The origins of webhook services, by `namespace/name`. @default none */
@@ -89,15 +99,18 @@ export function kubernetesApi(options: KubernetesApiOptions = {}): KubernetesApi
   const onError = options.onError === undefined ? {} : { onError: options.onError };
   const { accounts = [] } = options;
   const fixed = new Map([...options.tokens ?? [], ...accounts.map(({ token, user }) => [token, user] as const)]);
-  const tokens = new TokenAuthority({ clock, objects: storage, fixed });
+  const { issuer, signingKey, allowsAnonymous } = options;
+  const tokens = new TokenAuthority({ clock, objects: storage, fixed, issuer, signingKey });
   const kindOf = ({ group, version, resource }: Attributes) => kinds.find(group, version, resource)?.kind.kind;
   const hasUsers = options.tokens !== undefined || accounts.length > 0;
   const roles = options.tokens === undefined ? withBootstrapRbac(storage) : storage;
-  const rbac = hasUsers ? new RbacAuthorizer(roles, { accounts, kindOf }) : undefined;
+  const rbac = hasUsers && options.allowsEverything !== true
+    ? new RbacAuthorizer(roles, { accounts, kindOf })
+    : undefined;
   const authorizer = rbac ?? { authorize: () => ({ isAllowed: true, reason: "" }) };
   const authenticator = options.tokens === undefined
     ? new AccountAuthenticator(accounts, admin, authorizer)
-    : new RequestAuthenticator({ tokens, authorizer });
+    : new RequestAuthenticator({ tokens, authorizer, allowsAnonymous });
   const otherKinds = ({ collection, version }: Kind) =>
     (kinds.family(collection)?.served ?? []).filter((kind) => kind.version !== version);
   const builtin = builtinAdmission({
@@ -105,6 +118,7 @@ export function kubernetesApi(options: KubernetesApiOptions = {}): KubernetesApi
     random,
     now,
     setUsed: quotaStatusWriter(() => server.registry),
+    disabled: options.disabledPlugins,
   });
   const server: ApiServer = new ApiServer({
     clock,

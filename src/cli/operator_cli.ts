@@ -87,6 +87,11 @@ export const subcommands: readonly SubcommandEntry[] = [
     load: async () => (await import("./page/mod.ts")).page,
   },
   {
+    name: "envtest",
+    summary: "stand in for etcd and kube-apiserver in the tests of an operator in any language",
+    load: async () => (await import("./envtest/mod.ts")).envtest,
+  },
+  {
     name: "completions",
     summary: "print a shell script that completes commands, flags and names",
     load: async () => (await import("./completions/mod.ts")).completions,
@@ -180,6 +185,7 @@ async function runProgram(session: Session, table: readonly SubcommandEntry[]): 
   if (args[0] === "__complete") {
     return await (await import("./completions/mod.ts")).answerShell(args.slice(1), session, table);
   }
+  if (args[0] === "__envtest") return await (await import("./envtest/mod.ts")).runStandIn(args.slice(1), session);
   const line: CommandLine = { args, operator: session.operator, table };
   const unknown = await unknownCommandError({ ...line, args: args[0] === "help" ? args.slice(1) : args });
   if (unknown !== undefined) throw unknown;

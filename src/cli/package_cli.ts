@@ -25,6 +25,11 @@ export const packageCommands: readonly SubcommandEntry[] = [
     load: async () => (await import("./image/mod.ts")).image,
   },
   {
+    name: "envtest",
+    summary: "stand in for etcd and kube-apiserver in the tests of an operator in any language",
+    load: async () => (await import("./envtest/mod.ts")).envtest,
+  },
+  {
     name: "completions",
     summary: "print a shell script that completes commands, flags and names",
     load: async () => (await import("./completions/mod.ts")).completions,

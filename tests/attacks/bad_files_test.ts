@@ -98,6 +98,7 @@ const creatable: Readonly<Record<string, readonly string[]>> = {
   "--output": ["a name with control characters"],
   "--output-dir": ["a missing file", "a folder", "a name with control characters"],
   "--dir": ["a missing file", "a folder", "a name with control characters"],
+  "--bin-dir": ["a missing file", "a folder", "a name with control characters"],
 };
 
 async function linesOf(transport: Transport): Promise<readonly Line[]> {
@@ -164,6 +165,25 @@ test("[84] a flag that names no usable file is an error of the user, in every co
       assertUserError(await ending([...args, flag, path], { transport }), about);
       assertEquals(contentOf(folder.path), before, about);
     }
+  }
+});
+
+test("[84] [139] a folder for envtest that is none, or has files of others, is an error of the user", async () => {
+  for (const { name, make, pathOf = (path: string) => path } of badFiles) {
+    using folder = new Folder();
+    make(join(folder.path, "bad"));
+    const before = contentOf(folder.path);
+    if (!creatable["--bin-dir"]?.includes(name)) {
+      assertUserError(await ending(["envtest", pathOf(join(folder.path, "bad"))], {}), `envtest ${name}`);
+      assertEquals(contentOf(folder.path), before, name);
+    }
+    // The same in the place of the file that it writes.
+    if (before.length === 0 || name === "a path below a file") continue;
+    using assets = new Folder();
+    make(join(assets.path, "etcd"));
+    const present = contentOf(assets.path);
+    assertUserError(await ending(["envtest", assets.path], {}), `envtest with ${name} as etcd`);
+    assertEquals(contentOf(assets.path), present, name);
   }
 });
 

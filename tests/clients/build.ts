@@ -30,6 +30,18 @@ export function missing(language: "go" | "rust"): string | undefined {
   return undefined;
 }
 
+/** What the Go program prints: a line for each check. */
+export const goChecks = [
+  "discovery",
+  "objects in JSON",
+  "objects in protobuf",
+  "a definition in protobuf",
+  "an informer",
+  "server-side apply",
+  "leader election",
+  "a controller-runtime manager",
+] as const;
+
 /** Builds the Go program. */
 export async function buildGo(): Promise<Program> {
   const target = await mkdtemp(join(tmpdir(), "pintle-clients-"));

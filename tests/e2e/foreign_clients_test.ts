@@ -2,7 +2,7 @@
  * Unmodified clients of other projects on the server of `controller dev`: client-go and controller-runtime in Go, kube-rs
  * in Rust. Their programs are in tests/clients; no real control plane is needed.
  */
-import { buildGo, buildRust, missing, type Program } from "../clients/build.ts";
+import { buildGo, buildRust, goChecks, missing, type Program } from "../clients/build.ts";
 import { assertEquals, test } from "../testing.ts";
 import { runBinary } from "./_binary.ts";
 
@@ -26,16 +26,7 @@ clientTest(
   "client-go and controller-runtime work on dev, in JSON and in protobuf",
   "go",
   buildGo,
-  [
-    "discovery",
-    "objects in JSON",
-    "objects in protobuf",
-    "a definition in protobuf",
-    "an informer",
-    "server-side apply",
-    "leader election",
-    "a controller-runtime manager",
-  ],
+  goChecks,
 );
 
 clientTest(

@@ -3,13 +3,15 @@
  * verified, and applies impersonation (`kubectl --as`), which needs the verb `impersonate` on each part of the other user.
  * Source of the latter: apiserver `endpoints/filters/impersonation` of Kubernetes 1.36.
  *
- * Guarantees: there is no anonymous user; a request without a valid credential is not authenticated.
+ * Guarantees: a request with an invalid credential is not authenticated; one without any is, as `system:anonymous`, only if
+ * the server allows that.
  */
 import {
   type Attributes,
   type Authenticator,
   type Authorizer,
   badRequest,
+  type Connection,
   forbidden,
   StatusError,
   type User,
@@ -21,8 +23,8 @@ export interface RequestAuthenticatorOptions {
   readonly tokens: TokenAuthority;
   /** Decides about impersonation. */
   readonly authorizer: Authorizer;
-  /** The groups of client certificates, by common name. @default none */
-  readonly groupsOf?: (clientName: string) => readonly string[];
+  /** Requests without a credential are those of `system:anonymous`. @default false: they have no user */
+  readonly allowsAnonymous?: boolean;
 }
 
 export class RequestAuthenticator implements Authenticator {
@@ -33,17 +35,16 @@ export class RequestAuthenticator implements Authenticator {
   }
 
   /** @throws StatusError 401 for an invalid token, 403 for impersonation without permission */
-  authenticate(request: Request, clientName: string | undefined): User | undefined {
-    const sender = this.#sender(request, clientName);
+  authenticate(request: Request, connection: Connection): User | undefined {
+    const sender = this.#sender(request, connection);
     return sender === undefined ? undefined : impersonated(request, sender, this.#options.authorizer);
   }
 
-  #sender(request: Request, clientName: string | undefined): User | undefined {
-    const { tokens, groupsOf } = this.#options;
+  #sender(request: Request, { clientName, clientOrganizations }: Connection): User | undefined {
+    const { tokens, allowsAnonymous = false } = this.#options;
     const token = bearerOf(request);
-    if (token === undefined) {
-      return clientName === undefined ? undefined : authenticatedUser(clientName, groupsOf?.(clientName));
-    }
+    if (token === undefined && clientName !== undefined) return authenticatedUser(clientName, clientOrganizations);
+    if (token === undefined) return allowsAnonymous ? anonymous : undefined;
     const known = tokens.read(token);
     if (known === undefined || !known.audiences.includes(tokens.issuer)) throw unauthorized();
     return known.user;
@@ -54,6 +55,9 @@ export class RequestAuthenticator implements Authenticator {
 export function unauthorized(): StatusError {
   return new StatusError(401, "Unauthorized", "Unauthorized");
 }
+
+/** The user of requests without a credential, where they are allowed. */
+const anonymous: User = { name: "system:anonymous", uid: "", groups: ["system:unauthenticated"], extra: new Map() };
 
 /** The bearer token of a request; undefined when it has none. */
 export function bearerOf(request: Request): string | undefined {

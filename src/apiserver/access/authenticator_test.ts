@@ -16,9 +16,11 @@ function setUp(isAllowed = true) {
   };
   const objects = { get: () => undefined, list: () => [] };
   const tokens = new TokenAuthority({ clock: new VirtualClock(), objects, fixed: new Map([["secret", admin]]) });
-  const authenticator = new RequestAuthenticator({ tokens, authorizer, groupsOf: (name) => [`group of ${name}`] });
+  const authenticator = new RequestAuthenticator({ tokens, authorizer });
   const userOf = (headers: HeadersInit, clientName?: string) =>
-    authenticator.authenticate(new Request("http://in.memory/", { headers }), clientName);
+    authenticator.authenticate(new Request("http://in.memory/", { headers }), {
+      ...(clientName === undefined ? {} : { clientName, clientOrganizations: [`group of ${clientName}`] }),
+    });
   return { userOf, requests };
 }
 

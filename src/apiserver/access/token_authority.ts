@@ -5,7 +5,16 @@
  * Guarantees: the signing key never leaves the process and is created with the first token; fixed tokens are compared in
  * constant time; a token becomes invalid with its ServiceAccount (UID) or the object it is bound to.
  */
-import { createHash, generateKeyPairSync, type KeyObject, sign, timingSafeEqual, verify } from "node:crypto";
+import {
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  type KeyObject,
+  sign,
+  timingSafeEqual,
+  verify,
+} from "node:crypto";
 import type { Clock } from "../../async/mod.ts";
 import { isJsonObject, type Json, type JsonObject, type ObjectReader, read, type User } from "../model/mod.ts";
 import { objectAt } from "../kinds/mod.ts";
@@ -20,6 +29,8 @@ export interface TokenAuthorityOptions {
   readonly fixed?: ReadonlyMap<string, User>;
   /** Issuer and default audience of tokens. @default "https://kubernetes.default.svc.cluster.local" */
   readonly issuer?: string;
+  /** The private key that signs the tokens of ServiceAccounts, PEM: RSA or P-256. @default a new one */
+  readonly signingKey?: string;
 }
 
 /** The content of a ServiceAccount's token. */
@@ -48,12 +59,13 @@ export class TokenAuthority {
   readonly #issuer: string;
   /** By digest, because digests have the same length. */
   readonly #fixed: readonly (readonly [digest: Uint8Array, user: User])[];
-  #keys: { readonly privateKey: KeyObject; readonly publicKey: KeyObject; readonly id: string } | undefined;
+  #keys: SigningKeys | undefined;
 
   constructor(options: TokenAuthorityOptions) {
     this.#clock = options.clock;
     this.#objects = options.objects;
     this.#issuer = options.issuer ?? defaultIssuer;
+    this.#keys = options.signingKey === undefined ? undefined : keysOf(createPrivateKey(options.signingKey));
     this.#fixed = [...options.fixed ?? []].map(([token, user]) => [digestOf(token), user] as const);
   }
 
@@ -72,7 +84,7 @@ export class TokenAuthority {
 
   /** Issues a token for a ServiceAccount. */
   issue(claims: TokenClaims): string {
-    const { privateKey, id } = this.#pair();
+    const { privateKey, algorithm, id } = this.#pair();
     const now = Math.floor(this.#clock.now() / 1000);
     const { namespace, name, uid, audiences, lifetimeSeconds, boundTo } = claims;
     const bound = boundTo === undefined
@@ -87,7 +99,7 @@ export class TokenAuthority {
       nbf: now,
       sub: `system:serviceaccount:${namespace}:${name}`,
     };
-    const text = `${encode({ alg: "ES256", kid: id, typ: "JWT" })}.${encode(payload)}`;
+    const text = `${encode({ alg: algorithm, kid: id, typ: "JWT" })}.${encode(payload)}`;
     const signature = sign("sha256", new TextEncoder().encode(text), { key: privateKey, dsaEncoding: "ieee-p1363" });
     return `${text}.${signature.toString("base64url")}`;
   }
@@ -127,16 +139,29 @@ export class TokenAuthority {
     return true;
   }
 
-  #pair() {
-    if (this.#keys === undefined) {
-      const pair = generateKeyPairSync("ec", { namedCurve: "P-256" });
-      const id = createHash("sha256").update(pair.publicKey.export({ type: "spki", format: "der" })).digest(
-        "base64url",
-      );
-      this.#keys = { ...pair, id };
-    }
+  #pair(): SigningKeys {
+    this.#keys ??= keysOf(generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey);
     return this.#keys;
   }
+}
+
+/** The pair of keys of a server, and the names by which a token refers to it. */
+interface SigningKeys {
+  readonly privateKey: KeyObject;
+  readonly publicKey: KeyObject;
+  readonly algorithm: "ES256" | "RS256";
+  readonly id: string;
+}
+
+/** @throws Error for another type of key */
+function keysOf(privateKey: KeyObject): SigningKeys {
+  const { asymmetricKeyType: type, asymmetricKeyDetails: details } = privateKey;
+  const isP256 = type === "ec" && ["prime256v1", "P-256"].includes(details?.namedCurve ?? "");
+  if (type !== "rsa" && !isP256) throw new Error(`Cannot sign tokens with a key of type ${type}: use RSA or P-256`);
+  const publicKey = createPublicKey(privateKey);
+  const der = publicKey.export({ type: "spki", format: "der" });
+  const id = createHash("sha256").update(der).digest("base64url");
+  return { privateKey, publicKey, algorithm: type === "rsa" ? "RS256" : "ES256", id };
 }
 
 function digestOf(token: string): Uint8Array {

@@ -12,6 +12,7 @@ import {
   type Authenticator,
   type Authorizer,
   badRequest,
+  type Connection,
   forbidden,
   internalError,
   StatusError,
@@ -26,12 +27,6 @@ import type { ResourceServices } from "./exchange.ts";
 import { handleResource } from "./resource_handler.ts";
 import { hasWrongScope, notServed } from "./route.ts";
 import type { Watches } from "./watches.ts";
-
-/** What a listener knows about the client. */
-export interface Connection {
-  /** The common name of a verified client certificate. */
-  readonly clientName?: string;
-}
 
 /** Serves paths that are not about objects: discovery, OpenAPI, /version. */
 export interface PathHandler {
@@ -101,7 +96,7 @@ export class HttpHandler {
   /** True if the sender of a request is known, so that its body is worth reading. It needs no body. */
   authenticates(request: Request, connection: Connection): boolean {
     try {
-      return this.#options.authenticator.authenticate(request, connection.clientName) !== undefined;
+      return this.#options.authenticator.authenticate(request, connection) !== undefined;
     } catch (error) {
       if (error instanceof StatusError) return false;
       throw error;
@@ -127,7 +122,7 @@ export class HttpHandler {
   async #serve(request: Request, context: Context): Promise<Response> {
     const { info, query, connection, warnings, known } = context;
     const isOpen = !info.isResourceRequest && openPaths.has(firstPart(info.path));
-    const user = this.#options.authenticator.authenticate(request, connection.clientName);
+    const user = this.#options.authenticator.authenticate(request, connection);
     if (user === undefined && !isOpen) throw new StatusError(401, "Unauthorized", "Unauthorized");
     if (user !== undefined && !isOpen) this.#authorize(user, attributesOf(user, info));
     if (known === undefined || user === undefined || hasWrongScope(known.kind, info)) {

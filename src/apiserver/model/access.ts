@@ -34,9 +34,17 @@ export interface Decision {
   readonly reason: string;
 }
 
+/** What a listener knows about the client. */
+export interface Connection {
+  /** The common name of a verified client certificate. */
+  readonly clientName?: string;
+  /** Its organizations: the groups of the user. */
+  readonly clientOrganizations?: readonly string[];
+}
+
 /** Finds the user who sent a request; undefined for an unknown one. Throws a StatusError (401) for a bad credential. */
 export interface Authenticator {
-  authenticate(request: Request, clientName: string | undefined): User | undefined;
+  authenticate(request: Request, connection: Connection): User | undefined;
 }
 
 /** Decides whether a user may do what a request wants to do. */

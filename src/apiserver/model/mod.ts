@@ -65,5 +65,5 @@ export type {
   Verb,
   WriteContext,
 } from "./kind.ts";
-export type { Attributes, Authenticator, Authorizer, Decision, User } from "./access.ts";
+export type { Attributes, Authenticator, Authorizer, Connection, Decision, User } from "./access.ts";
 export type { AdmissionPlugin, AdmissionRequest, Operation } from "./admission.ts";

@@ -27,6 +27,8 @@ export interface BuiltinAdmissionParts {
   /** Milliseconds since 1970. */
   readonly now: () => number;
   readonly setUsed: SetUsed;
+  /** The plugins that are off, by the names of kube-apiserver: `ServiceAccount`. @default none */
+  readonly disabled?: readonly string[];
 }
 
 /** Returns the plugins, in the order of the real server. */
@@ -34,31 +36,37 @@ export function builtinAdmission(parts: BuiltinAdmissionParts): {
   readonly first: AdmissionPlugin;
   readonly last: AdmissionPlugin;
 } {
-  const { objects, random } = parts;
-  const limits = limitRanges(objects);
+  const { objects, random, disabled = [] } = parts;
+  const unless = (name: string, plugin: AdmissionPlugin) => disabled.includes(name) ? [] : [plugin];
+  const limits = unless("LimitRanger", limitRanges(objects));
+  const protection = (finalizer: string) => unless("StorageObjectInUseProtection", volumeProtection(finalizer));
   const plugins = new Map<string, readonly AdmissionPlugin[]>([
     ["pods", [
-      limits,
-      serviceAccounts(objects, random),
-      podSecurity(objects),
-      priorities(objects),
-      defaultTolerations,
-      runtimeClasses(objects),
+      ...limits,
+      ...unless("ServiceAccount", serviceAccounts(objects, random)),
+      ...unless("PodSecurity", podSecurity(objects)),
+      ...unless("Priority", priorities(objects)),
+      ...unless("DefaultTolerationSeconds", defaultTolerations),
+      ...unless("RuntimeClass", runtimeClasses(objects)),
     ]],
-    ...workloads.map((collection) => [collection, [templateSecurity(objects)]] as const),
-    ["namespaces", [namespaceSecurity]],
-    ["nodes", [taintNewNodes]],
+    ...workloads.map((collection) => [collection, unless("PodSecurity", templateSecurity(objects))] as const),
+    ["namespaces", unless("PodSecurity", namespaceSecurity)],
+    ["nodes", unless("TaintNodesByCondition", taintNewNodes)],
     ["persistentvolumeclaims", [
-      limits,
-      defaultStorageClass(objects),
-      volumeProtection("kubernetes.io/pvc-protection"),
+      ...limits,
+      ...unless("DefaultStorageClass", defaultStorageClass(objects)),
+      ...protection("kubernetes.io/pvc-protection"),
     ]],
-    ["persistentvolumes", [volumeProtection("kubernetes.io/pv-protection")]],
-    ["ingresses.networking.k8s.io", [defaultIngressClass(objects)]],
-    ["priorityclasses.scheduling.k8s.io", [priorityClasses(objects)]],
+    ["persistentvolumes", protection("kubernetes.io/pv-protection")],
+    ["ingresses.networking.k8s.io", unless("DefaultIngressClass", defaultIngressClass(objects))],
+    ["priorityclasses.scheduling.k8s.io", unless("Priority", priorityClasses(objects))],
   ]);
-  return { first: byCollection(plugins), last: resourceQuotas(parts) };
+  const [last = noPlugin] = unless("ResourceQuota", resourceQuotas(parts));
+  return { first: byCollection(plugins), last };
 }
+
+/** In the place of a plugin that is off. */
+const noPlugin: AdmissionPlugin = { name: "none" };
 
 /** Workloads: kinds with a Pod template. */
 const workloads = [

@@ -14,6 +14,7 @@ export {
   webhookConfigurationName,
   webhookServiceName,
 } from "./operator.ts";
+export { runChild } from "./run_child.ts";
 export { crdsOf, selectControllers, selectNamedOrAll } from "./select_controllers.ts";
 export { Session } from "./session.ts";
 export {

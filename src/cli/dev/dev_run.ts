@@ -6,13 +6,13 @@
 import { type Clock, type Scope, scope } from "../../async/mod.ts";
 import type { EmbeddedCluster } from "../../cluster/mod.ts";
 import { Manager, type OperatorController } from "../../manager/mod.ts";
-import { CommandError, type ExitCode, exitCode, type Session } from "../command/mod.ts";
+import { CommandError, type ExitCode, exitCode, runChild, type Session } from "../command/mod.ts";
 import { type Activity, type BindAddress, Convergence, stillFailing } from "../run/mod.ts";
 import { debugAddress, devDebugEndpoint } from "./dev_debug.ts";
 import type { DevFlags } from "./dev_flags.ts";
 import { showLiveTable } from "./live_table.ts";
 import { Client, Discovery, isAlreadyExists, type NewObject } from "../../client/mod.ts";
-import { processFacts, runAttached } from "../../runtime/mod.ts";
+import { processFacts } from "../../runtime/mod.ts";
 import { builtin, combinedSelector, keyOf, type KubeObject, type Resource, splitKey } from "../../api/mod.ts";
 import { type Cell, defaultRecordingBytes, type Line, Recording, type Tone } from "../../observe/mod.ts";
 import { RecordFile } from "../recording/mod.ts";
@@ -64,7 +64,9 @@ export class DevRun {
         await Promise.race([settled, running.then(() => settled)]);
       }
       if (flags.untilSettled && this.convergence.failures.length > 0) return this.#printSummary();
-      if (command.length > 0) return await runCommand(command, kubeconfig, session, stopping.signal);
+      if (command.length > 0) {
+        return await runChild(command, { KUBECONFIG: kubeconfig }, session, stopping.signal);
+      }
       if (!flags.untilSettled) await running;
     } finally {
       stopping.abort(new DOMException("The development cluster stops", "AbortError"));
@@ -214,31 +216,6 @@ function withNamespace(
 ): KubeObject & NewObject<Resource<KubeObject>> {
   if (scope === "Cluster" || sample.metadata.namespace !== undefined) return sample;
   return { ...sample, metadata: { ...sample.metadata, namespace } };
-}
-
-/** Runs the command with KUBECONFIG set. @returns Its exit code */
-async function runCommand(
-  command: readonly string[],
-  kubeconfig: string,
-  session: Session,
-  signal: AbortSignal,
-): Promise<ExitCode> {
-  const env = { ...definedOnly(session.environment), KUBECONFIG: kubeconfig };
-  const killing = new AbortController();
-  // A second signal ends the session, and a command that ignores SIGTERM would outlive it.
-  session.atEnd(() => Promise.resolve(killing.abort()));
-  const hasOwnGroup = !session.processEnvironment.stdin.isTerminal;
-  const ending = await runAttached(command, { env, signal, kill: killing.signal, hasOwnGroup });
-  // Any number: it is the exit code of another program.
-  if (ending.kind === "ended") return ending.code as ExitCode;
-  const advice = "Check whether it is installed and in PATH";
-  throw new CommandError(`Cannot run "${command[0]}": ${ending.message}`, { code: exitCode.failed, advice });
-}
-
-function definedOnly(environment: Readonly<Record<string, string | undefined>>): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(environment).flatMap(([key, value]) => value === undefined ? [] : [[key, value]]),
-  );
 }
 
 /** The time between two updates of the table. */

@@ -191,8 +191,8 @@ export class Listener implements ConnectionHost {
       // The client was refused or timed out meanwhile.
       if (handshake === undefined) return void socket.destroy();
       handshake[Symbol.dispose]();
-      const clientName = socket.authorized ? commonNameOf(socket) : undefined;
-      this.#run(socket, handshake.slot, { remoteAddress: socket.remoteAddress ?? "", isTls: true, clientName });
+      const client = socket.authorized ? clientIn(socket) : {};
+      this.#run(socket, handshake.slot, { remoteAddress: socket.remoteAddress ?? "", isTls: true, ...client });
     });
     server.on("tlsClientError", (_error, socket) => socket.destroy());
     return server;
@@ -214,7 +214,10 @@ function clientOf(socket: net.Socket): string {
   return `${socket.remoteAddress}|${socket.remotePort}`;
 }
 
-function commonNameOf(socket: tls.TLSSocket): string | undefined {
-  const name: unknown = socket.getPeerCertificate().subject?.CN;
-  return typeof name === "string" ? name : undefined;
+/** The names in the certificate of the client. */
+function clientIn(socket: tls.TLSSocket): Pick<ConnectionInfo, "clientName" | "clientOrganizations"> {
+  const subject: { readonly CN?: unknown; readonly O?: unknown } = socket.getPeerCertificate().subject ?? {};
+  if (typeof subject.CN !== "string") return {};
+  const organizations = [subject.O].flat().filter((name) => typeof name === "string");
+  return { clientName: subject.CN, clientOrganizations: organizations };
 }

@@ -66,6 +66,8 @@ export interface ConnectionInfo {
   readonly isTls: boolean;
   /** The common name in the certificate of the client, if `clientCa` signed it. */
   readonly clientName?: string;
+  /** The organizations in that certificate. */
+  readonly clientOrganizations?: readonly string[];
 }
 
 /**

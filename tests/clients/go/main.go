@@ -1,6 +1,8 @@
 // Unmodified Go clients on the server of $KUBECONFIG: client-go in JSON and in protobuf, its informers, leader election and
 // discovery, and a controller-runtime manager with a custom resource.
 //
+// With the argument "envtest", on the servers that envtest starts from $KUBEBUILDER_ASSETS.
+//
 // The program prints a line for each successful step, and exits with 1 at the first failed step.
 package main
 
@@ -33,10 +35,20 @@ func main() {
 	ctrllog.SetLogger(logr.Discard())
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
+	if len(os.Args) > 1 && os.Args[1] == "envtest" {
+		if err := withEnvironment(ctx, func(config *rest.Config) { play(ctx, config) }); err != nil {
+			fail("envtest", err)
+		}
+		return
+	}
 	config, err := loadConfig()
 	if err != nil {
 		fail("kubeconfig", err)
 	}
+	play(ctx, config)
+}
+
+func play(ctx context.Context, config *rest.Config) {
 	steps := []step{
 		{"discovery", discover},
 		{"objects in JSON", inContentType("application/json", writeObjects)},

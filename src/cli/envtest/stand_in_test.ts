@@ -1,0 +1,78 @@
+/** Tests of the servers behind the stand-ins: who may connect as whom, and what an etcd is asked. */
+import { freePort } from "../../../tests/free_port.ts";
+import { assertEquals, assertMatch, assertRejects, assertThrows, test } from "../../../tests/testing.ts";
+import { serveEtcd, takeEtcd } from "./etcd.ts";
+import { readFlagWords } from "./flag_words.ts";
+import { parseTokenFile, startApiServer } from "./kube_apiserver.ts";
+import { apiServerProgram } from "./programs.ts";
+
+/** Starts an API server on plain flags, and requests a path of it with a token. */
+async function setUp(words: readonly string[]) {
+  const flags = readFlagWords([`--secure-port=${await freePort()}`, ...words], apiServerProgram);
+  const errors: unknown[] = [];
+  const server = await startApiServer(flags, { hasCluster: false, onError: (error) => errors.push(error) });
+  return { server, errors };
+}
+
+test("[139] a token file gives names, UIDs and groups; a line without a UID is refused with its number", () => {
+  const [[token, user] = []] = parseTokenFile('# comment\n\nabc,alice,7,"dev,ops"\n');
+  assertEquals([token, user?.name, user?.uid, user?.groups], ["abc", "alice", "7", [
+    "system:authenticated",
+    "dev",
+    "ops",
+  ]]);
+  assertThrows(() => parseTokenFile("a,b,1\nx,y\n"), /line 2 needs token,user,uid/);
+});
+
+test("[139] flags that this server cannot follow are refused, because a test would pass falsely", async () => {
+  const table: readonly (readonly [word: string, message: RegExp])[] = [
+    ["--oidc-issuer-url=https://example.test", /Cannot follow --oidc-issuer-url/],
+    ["--authorization-mode=Webhook", /Cannot authorize by Webhook: use RBAC, Node, AlwaysAllow/],
+    ["--client-ca-file=/nowhere/ca.crt", /Cannot read --client-ca-file: .*ENOENT/],
+    ["--secure-port=0", /invalid argument "0" for "--secure-port" flag/],
+    ["--enable-admission-plugins=PodSecurity,Nope", /^enable-admission-plugins plugin "Nope" is unknown$/],
+    ["--feature-gates=AllAlpha=true,Nope=true", /^unrecognized feature gate: Nope$/],
+    ["--feature-gates=AllAlpha", /invalid argument "AllAlpha" for "--feature-gates" flag/],
+  ];
+  for (const [word, message] of table) {
+    const flags = readFlagWords(["--secure-port=1", word], apiServerProgram);
+    await assertRejects(() => startApiServer(flags, { hasCluster: false, onError: () => {} }), message);
+  }
+});
+
+test("[139] what a flag does not do here is said", async () => {
+  const words = ["--audit-log-path=-", "--enable-admission-plugins=AlwaysPullImages,PodSecurity", "--profiling=false"];
+  const flags = readFlagWords([`--secure-port=${await freePort()}`, ...words], apiServerProgram);
+  const warnings: string[] = [];
+  const onWarning = (text: string) => void warnings.push(text);
+  await using _server = await startApiServer(flags, { hasCluster: false, onError: () => {}, onWarning });
+  assertEquals(warnings, [
+    "--enable-admission-plugins=AlwaysPullImages is ignored: this server does not have it",
+    "--audit-log-path is ignored: this server writes no audit log",
+  ]);
+});
+
+test("[139] an etcd is healthy and belongs to one API server that runs", async () => {
+  const url = `http://127.0.0.1:${await freePort()}/`;
+  const alive = new Set([1, 2]);
+  await using _etcd = await serveEtcd(new URL(url), (pid) => alive.has(pid));
+  const health = await fetch(`${url}health`);
+  assertEquals([health.status, await health.json()], [200, { health: "true", reason: "" }]);
+  assertEquals([await takeEtcd(url, 1), await takeEtcd(url, 1)], ["new", "new"]);
+  const error = await takeEtcd(url, 2).catch((error: Error) => error);
+  assertMatch(`${error}`, /the API server with the process id 1 uses it/);
+  alive.delete(1);
+  assertEquals(await takeEtcd(url, 2), "taken-over");
+});
+
+test("[139] an address without this program's etcd is refused", async () => {
+  const url = `http://127.0.0.1:${await freePort()}/`;
+  await assertRejects(() => takeEtcd(url, 1), /it does not answer/);
+});
+
+test("[139] a server starts without a certificate folder, and stops", async () => {
+  const { server, errors } = await setUp(["--authorization-mode=AlwaysAllow"]);
+  assertMatch(server.url, /^https:\/\/127\.0\.0\.1:\d+$/);
+  await server[Symbol.asyncDispose]();
+  assertEquals(errors, []);
+});
