@@ -17,6 +17,13 @@ export interface DebugParts {
   readonly state: DebugState;
   readonly recording: RecordingReader;
   readonly session: Session;
+  /** Called with the address that the endpoint has now. @default nothing */
+  readonly onListening?: (address: ServedAddress) => void;
+}
+
+/** The address of a listener, with the port that it has got. */
+export interface ServedAddress extends BindAddress {
+  readonly isTls: boolean;
 }
 
 /** A shorter token can be guessed. */
@@ -38,11 +45,14 @@ export function debugListener(address: BindAddress, flags: ServingFlags, parts: 
 async function openListener(address: BindAddress, flags: ServingFlags, parts: DebugParts): Promise<Server> {
   const { session, state, recording } = parts;
   const { operator: { name }, version, processEnvironment: { clock } } = session;
-  return await serveForToken(
+  const server = await serveForToken(
     { what: "the debug endpoint", address, session },
     flags,
     (access) => debugEndpoints({ state, recording, ...access, clock, program: { name, version } }),
   );
+  const { hostname } = address;
+  parts.onListening?.({ hostname, port: server.port, isTls: !isLoopback(hostname) });
+  return server;
 }
 
 /** Who may ask a server. */

@@ -31,6 +31,7 @@ import { webhookRunnable } from "./webhooks.ts";
 import { type Clock, untilAborted } from "../../async/mod.ts";
 import { awaitRunnable } from "./await_runnable.ts";
 import { debugListener, type DebugParts } from "./debug_listener.ts";
+import { PublishedEndpoint } from "./published_endpoint.ts";
 import { certificateOf, followCertificate, type FollowedCertificate } from "./serving_certificate.ts";
 import type { CertificateServer } from "../../webhook/mod.ts";
 import type { RunPlan } from "./run_plan.ts";
@@ -47,6 +48,7 @@ export async function createManager(connection: Connection, plan: RunPlan): Prom
   const recording = file === undefined && traces === undefined && !isDebugged
     ? undefined
     : new Recording({ now: () => clock.now(), maxBytes: isDebugged ? flags.recordingBytes : 0, sink: file });
+  const published = new PublishedEndpoint(connection, session);
   const manager = new Manager({
     client,
     metrics,
@@ -57,7 +59,7 @@ export async function createManager(connection: Connection, plan: RunPlan): Prom
     cacheRules: session.operator.cacheRules,
     freezeCache: flags.freezeCache,
     dryRun: flags.dryRun,
-    leaderElection: flags.leaderElect ? createElection(connection, plan) : undefined,
+    leaderElection: flags.leaderElect ? createElection(connection, plan, published) : undefined,
     gracefulShutdownTimeoutMs: flags.gracefulShutdownTimeout,
     prepare: (stop) => untilAborted(awaitRunnable(connection, plan, stop), stop),
     clock,
@@ -74,7 +76,9 @@ export async function createManager(connection: Connection, plan: RunPlan): Prom
   const watchdog = new EventLoopWatchdog({ clock, failAfterMs: flags.leaderElectionRenewDeadline });
   const ownChecks = controllers.flatMap(({ healthChecks = [] }) => healthChecks);
   const checks = [...manager.checks(), watchdog.check, ...ownChecks];
-  const debug = isDebugged && recording ? { state: debugStateOf(manager), recording, session } : undefined;
+  const debug = isDebugged && recording
+    ? { state: debugStateOf(manager), recording, session, onListening: published.set }
+    : undefined;
   for (const endpoint of createEndpoints(flags, { checks, metrics, endpoints, reviewer: client, clock, debug })) {
     await manager.addRunnable(endpoint, "http");
   }
@@ -115,7 +119,11 @@ function createClient(connection: Connection, { flags, session }: RunPlan): Clie
   });
 }
 
-function createElection(connection: Connection, { flags, session }: RunPlan): ManagerElection {
+function createElection(
+  connection: Connection,
+  { flags, session }: RunPlan,
+  published: PublishedEndpoint,
+): ManagerElection {
   const leaseDurationMs = flags.leaderElectionLeaseDuration;
   const renewDeadlineMs = flags.leaderElectionRenewDeadline;
   const retryPeriodMs = flags.leaderElectionRetryPeriod;
@@ -141,8 +149,8 @@ function createElection(connection: Connection, { flags, session }: RunPlan): Ma
     client: connection.createClient(),
     namespace: flags.leaderElectionNamespace ?? connection.namespace,
     name: flags.leaderElectionId ?? session.operator.name,
-    // Unique for each process: two processes on one host are different replicas.
-    identity: `${processFacts().hostname}_${crypto.randomUUID()}`,
+    identity: published.identity,
+    annotations: published.annotations,
     leaseDurationMs,
     renewDeadlineMs,
     retryPeriodMs,

@@ -15,7 +15,7 @@ import {
   text,
   wholeNumber,
 } from "../flags/mod.ts";
-import { connectionFlags } from "../connection/mod.ts";
+import { connectionFlags, electionGroup, leaseFlags } from "../connection/mod.ts";
 import { defaultRecordingBytes } from "../../observe/mod.ts";
 import { recordFlag } from "../recording/mod.ts";
 
@@ -121,8 +121,6 @@ const servingFlags = z.object({
 /** The values of the flags about serving. */
 export type ServingFlags = z.output<typeof servingFlags>;
 
-const electionGroup = "Leader election:";
-
 /** The flags about leader election. */
 export const electionFlags = z.object({
   leaderElect: flag(z.boolean().default(false), {
@@ -130,18 +128,7 @@ export const electionFlags = z.object({
     about: "reconcile only while this replica holds the lease; other replicas wait with filled caches",
     group: electionGroup,
   }),
-  leaderElectionId: flag(objectName().optional(), {
-    flags: "--leader-election-id <name>",
-    about: "name of the lease, the same for all replicas (default: the operator's name)",
-    example: "--leader-election-id 97acaccf.lailin.xyz",
-    group: electionGroup,
-  }),
-  leaderElectionNamespace: flag(namespaceName().optional(), {
-    flags: "--leader-election-namespace <name>",
-    about: "namespace of the lease (default: the context's or, in a cluster, the Pod's)",
-    completes: "namespace",
-    group: electionGroup,
-  }),
+  ...leaseFlags.shape,
   leaderElectionLeaseDuration: flag(durationMs().prefault("15s"), {
     flags: "--leader-election-lease-duration <duration>",
     about: "time without a renewal after which another replica takes over",

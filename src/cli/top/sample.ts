@@ -125,7 +125,7 @@ export class Sampler {
     const windowSeconds = (answer.now - before.now) / 1_000;
     return {
       now: answer.now,
-      address: this.#client.host,
+      address: this.#client.name,
       windowSeconds,
       controllers: answer.controllers.map((one) =>
         readingOf(one, {
@@ -142,7 +142,7 @@ export class Sampler {
   async #ask<Schema extends z.ZodType>(path: string, schema: Schema, signal: AbortSignal): Promise<z.output<Schema>> {
     const checked = boundedParse(schema, await this.#client.ask(path, signal));
     if (checked.kind === "valid") return checked.value;
-    throw new CommandError(`Cannot read the answer of ${this.#client.host}: it has another shape`, {
+    throw new CommandError(`Cannot read the answer of ${this.#client.name}: it has another shape`, {
       code: exitCode.failed,
       advice: "Use the program of the same version as the process",
     });

@@ -2,7 +2,7 @@
  * `top`: what the controllers of a running process do at this moment, and which keys fail, as `top` and `htop` show processes.
  * It asks the debug endpoint; on a terminal it stays and refreshes, elsewhere it prints once.
  *
- * Guarantees: it changes nothing, and sends no request to the cluster; however it ends, the terminal is as it was.
+ * Guarantees: it changes nothing; of the cluster it asks only where the leader is; however it ends, the terminal is as it was.
  */
 import { z } from "zod";
 import { type Call, type ExitCode, exitCode, listenForInterrupts, subcommand } from "../command/mod.ts";
@@ -55,7 +55,8 @@ export const top = subcommand({
   description: [
     "Shows the controllers of a running process: reconciles and failures per second, how long they take, what is queued and for",
     "how long, workers that are busy, and how far the caches lag; then each key that fails, with its error and its next",
-    "retry. It asks the debug endpoint of the process (run --debug-bind-address). Keys: q quit, s sort, r reverse, / filter,",
+    "retry. It asks the debug endpoint of the process (run --debug-bind-address), which is the leader unless --address names",
+    "another one. Keys: q quit, s sort, r reverse, / filter,",
     "arrows scroll.",
   ].join(" "),
   examples: [
@@ -78,21 +79,23 @@ export const top = subcommand({
 
 async function watch({ flags, session }: Call<TopFlags>, screen: Screen, stop: AbortSignal): Promise<ExitCode> {
   using _screen = screen;
-  using client = await openDebugClient(flags, session);
-  const sampler = new Sampler(client);
-  const { processEnvironment: { clock, stdin }, operator: { name } } = session;
-  const read = (signal: AbortSignal) => sampler.read(signal);
-  const options = { screen, stdin, clock, name, intervalMs: flags.interval, view: viewOf(flags), read };
-  await runTopScreen(options, stop).catch((error: unknown) => {
+  try {
+    await using client = await openDebugClient(flags, session, stop);
+    const sampler = new Sampler(client);
+    const { processEnvironment: { clock, stdin }, operator: { name } } = session;
+    const read = (signal: AbortSignal) => sampler.read(signal);
+    await runTopScreen({ screen, stdin, clock, name, intervalMs: flags.interval, view: viewOf(flags), read }, stop);
+  } catch (error) {
     if (!stop.aborted) throw error;
-  });
+  }
   return exitCode.done;
 }
 
 async function printOnce({ flags, session }: Call<TopFlags>, stop: AbortSignal): Promise<ExitCode> {
-  using client = await openDebugClient(flags, session);
-  const sampler = new Sampler(client);
   try {
+    await using client = await openDebugClient(flags, session, stop);
+    if (client.note !== undefined) session.info(client.note);
+    const sampler = new Sampler(client);
     await sampler.read(stop);
     await session.processEnvironment.clock.sleep(flags.interval, stop);
     const reading = selected(await sampler.read(stop), viewOf(flags));

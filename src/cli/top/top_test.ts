@@ -26,13 +26,13 @@ function clientOf(...answers: readonly (readonly [now: number, ...controllers: r
   const keys: FailingKey[] = [];
   return {
     keys,
-    host: "127.0.0.1:8082",
+    name: "127.0.0.1:8082",
     ask(path: string) {
       if (path.startsWith("/debug/keys")) return Promise.resolve({ remaining: 0, keys });
       const [now = 0, ...controllers] = left.shift() ?? [];
       return Promise.resolve({ now, durationBoundsMs: boundsMs, controllers });
     },
-    [Symbol.dispose]: () => {},
+    [Symbol.asyncDispose]: () => Promise.resolve(),
   };
 }
 
@@ -308,14 +308,14 @@ test("[130] whatever numbers and texts a process sends, top shows them or refuse
   let [shown, refused] = [0, 0];
   for (let round = 0; round < 400; round++) {
     const client = {
-      host: "127.0.0.1:8082",
+      name: "127.0.0.1:8082",
       ask: (path: string) =>
         Promise.resolve(JSON.parse(JSON.stringify(
           path.startsWith("/debug/keys")
             ? { remaining: number(), keys: list(key) }
             : { now: number(), durationBoundsMs: list(number), controllers: list(one) },
         ))),
-      [Symbol.dispose]: () => {},
+      [Symbol.asyncDispose]: () => Promise.resolve(),
     };
     const sampler = new Sampler(client);
     for (let turn = 0; turn < 3; turn++) {

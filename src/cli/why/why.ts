@@ -2,7 +2,7 @@
  * `why`: what happened to an object and why, or with `--not` why nothing happens, as the chain of causes in words. It asks a
  * running process, or reads the recording of one.
  *
- * Guarantees: it changes nothing, and sends no request to the cluster.
+ * Guarantees: it changes nothing. Of the cluster it asks only where the leader is, unless the command line says that.
  */
 import { z } from "zod";
 import { boundedParse } from "../../schema/mod.ts";
@@ -71,7 +71,7 @@ export const why = subcommand({
   description: [
     "Says what happened to an object and why: who changed which field, what that queued, and what the controller did, newest",
     "first. With --not it says why nothing happens. It asks the debug endpoint of a running process (run --debug-bind-address),",
-    "or reads a recording.",
+    "which is the leader unless --address names another one, or reads a recording.",
   ].join(" "),
   positionals: {
     syntax: "<object...>",
@@ -132,7 +132,7 @@ async function ask(call: Call<WhyFlags>): Promise<Answered> {
   const value = await askDebugEndpoint(`/debug/why?${query}`, flags, session, interrupts.stop);
   const checked = boundedParse(flags.not ? whyNotSchema : explanationSchema, value);
   if (checked.kind === "valid") return { answer: checked.value as Answered["answer"], now: checked.value.now };
-  throw new CommandError(`Cannot read the answer of ${flags.address}: it has another shape`, {
+  throw new CommandError(`Cannot read the answer of the process: it has another shape`, {
     code: exitCode.failed,
     advice: "Use the program of the same version as the process",
   });

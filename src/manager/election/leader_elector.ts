@@ -52,6 +52,12 @@ export interface LeaderElectorOptions {
   readonly releaseOnCancel?: boolean;
   /** What `run` does when leadership is lost: throw a LeaseLostError, or stand by again. @default "throw" */
   readonly whenLost?: "throw" | "standby";
+  /**
+   * Annotations of the Lease while this process leads, e.g. where it can be asked; undefined removes one that an earlier
+   * leader has left. They are read before each write of the Lease, and removed when it is released.
+   * @default annotations stay as they are
+   */
+  readonly annotations?: () => Readonly<Record<string, string | undefined>>;
   /** Called with the identity of each new leader, also if it is this process. */
   readonly onNewLeader?: (identity: string) => void;
   /** Notified of the state. @default no metrics */
@@ -116,7 +122,7 @@ export class LeaderElector {
    * @throws {TypeError} when identity, name or namespace is empty
    */
   constructor(options: LeaderElectorOptions) {
-    const { client, namespace, name, identity, metrics } = options;
+    const { client, namespace, name, identity, metrics, annotations } = options;
     const { leaseDurationMs = 15_000, renewDeadlineMs = 10_000, retryPeriodMs = 2_000 } = options;
     const { clock = systemClock, random = systemRandom, log = logger("leader") } = options;
     assertTiming({ leaseDurationMs, renewDeadlineMs, retryPeriodMs });
@@ -130,7 +136,7 @@ export class LeaderElector {
     this.#clock = clock;
     this.#random = random;
     this.#log = log;
-    this.#lock = new LeaseLock({ client, namespace, name });
+    this.#lock = new LeaseLock({ client, namespace, name, annotations });
     this.#claim = new LeaseClaim({
       lock: this.#lock,
       identity,

@@ -40,6 +40,25 @@ test("acquire() creates a missing Lease with its identity", async () => {
   assertEquals(elector.state.kind, "idle");
 });
 
+test("the Lease has the annotations of its leader, keeps those of others, and has none of a leader that has gone", async () => {
+  const cluster = new ElectionCluster();
+  const others = { "example.dev/team": "a" };
+  const spec = { leaseTransitions: 3 };
+  cluster.server.put({
+    metadata: { name: "operator", namespace: "shop", annotations: { ...others, "example.dev/at": "old" } },
+    spec,
+  });
+  const annotations = () => cluster.server.lease?.metadata["annotations"];
+  let at: string | undefined = undefined;
+  const { leadership } = await cluster.leader("a", { annotations: () => ({ "example.dev/at": at }) });
+  assertEquals(annotations(), others, "what an earlier leader has left");
+  at = "here";
+  await cluster.pass(2_500);
+  assertEquals(annotations(), { ...others, "example.dev/at": "here" });
+  await cluster.within(100, leadership.release());
+  assertEquals([annotations(), cluster.spec["holderIdentity"]], [others, ""]);
+});
+
 test("a recording has who leads, from the standby to the release", async () => {
   const entries: NewEntry[] = [];
   const recorder: Recorder = { keepsStates: false, record: (entry) => entries.push(entry) };

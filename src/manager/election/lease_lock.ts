@@ -28,7 +28,12 @@ export interface LeaseLockOptions {
   readonly client: Client;
   readonly namespace: string;
   readonly name: string;
+  /** As in the options of the elector. @default none is changed */
+  readonly annotations?: LeaseAnnotations;
 }
+
+/** Returns annotations of the Lease, which hold while this process leads; undefined removes one. */
+export type LeaseAnnotations = () => Readonly<Record<string, string | undefined>>;
 
 export class LeaseLock {
   readonly #options: LeaseLockOptions;
@@ -75,13 +80,28 @@ export class LeaseLock {
   async write(record: LeaseRecord, signal: AbortSignal): Promise<void> {
     const { client, namespace, name } = this.#options;
     const lease = this.#lease;
+    const metadata = this.#annotated(lease?.metadata ?? { namespace, name }, record);
     try {
       this.#lease = lease === undefined
-        ? await client.create(builtin.Lease, { metadata: { namespace, name }, spec: specOf(record) }, { signal })
-        : await client.update(builtin.Lease, { ...lease, spec: { ...lease.spec, ...specOf(record) } }, { signal });
+        ? await client.create(builtin.Lease, { metadata, spec: specOf(record) }, { signal })
+        : await client.update(builtin.Lease, { ...lease, metadata, spec: { ...lease.spec, ...specOf(record) } }, {
+          signal,
+        });
     } catch (error) {
       throw this.#withMissingRule(error, lease === undefined ? "create" : "update");
     }
+  }
+
+  /** With the annotations of a leader; without them in a Lease that is released. */
+  #annotated(metadata: builtin.Lease["metadata"], { holder }: LeaseRecord): builtin.Lease["metadata"] {
+    const changes = Object.entries(this.#options.annotations?.() ?? {});
+    if (changes.length === 0) return metadata;
+    const annotations = new Map(Object.entries(metadata.annotations ?? {}));
+    for (const [key, value] of changes) {
+      if (value === undefined || holder === "") annotations.delete(key);
+      else annotations.set(key, value);
+    }
+    return { ...metadata, annotations: Object.fromEntries(annotations) };
   }
 
   #withMissingRule(error: unknown, verb: LeaseVerb): unknown {
