@@ -33,6 +33,7 @@ class Folder implements Disposable {
 /** A process of the binary with its own folder for temporary files; it has ended after the test. */
 class Subject implements AsyncDisposable {
   readonly #child;
+  readonly #program: string;
   readonly #ended: Promise<number>;
   readonly #signals: string[] = [];
   #code: number | undefined;
@@ -46,6 +47,7 @@ class Subject implements AsyncDisposable {
       program?: readonly string[];
     },
   ) {
+    this.#program = program[0] ?? "";
     const [first = "", ...words] = [...defaults, ...prefix, ...program, ...args];
     this.#child = spawn(first, words, {
       env: {
@@ -67,14 +69,24 @@ class Subject implements AsyncDisposable {
     });
   }
 
-  /** Waits for a stage; true unless the process has ended before. */
+  /** Waits for a stage of the program itself; true unless the process has ended before. */
   async reached(what: string, isReached: () => boolean): Promise<boolean> {
     return await until(`see ${what}`, () => {
-      if (isReached()) return { kind: "found", value: true };
+      if (this.#isProgram() && isReached()) return { kind: "found", value: true };
       return this.#code === undefined
         ? { kind: "pending", state: `it had printed:\n${this.output}` }
         : { kind: "found", value: false };
     });
+  }
+
+  /** False while the process is still one of the programs before it, which may ignore a signal as its parent does. */
+  #isProgram(): boolean {
+    if (!existsSync("/proc/self/cmdline")) return true;
+    try {
+      return readFileSync(`/proc/${this.#child.pid}/cmdline`, "utf8").startsWith(`${this.#program}\0`);
+    } catch {
+      return false; // it has ended
+    }
   }
 
   /** It does not use child.kill, whose second call does nothing on Deno. */

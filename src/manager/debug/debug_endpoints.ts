@@ -30,6 +30,8 @@ export interface DebugEndpointsOptions {
   /** True if only this machine can reach the server. */
   readonly isLoopback: boolean;
   readonly clock: Clock;
+  /** The most bytes of the heap of which a snapshot is made. @default 512 MiB */
+  readonly maxHeapBytes?: number;
   /** The program, for the title of the page. @default no name */
   readonly program?: Pick<PageSource, "name" | "version">;
 }
@@ -40,9 +42,9 @@ const maxChains = 100;
 
 /** Creates the handler. */
 export function debugEndpoints(options: DebugEndpointsOptions): ServeHandler {
-  const { state, recording, clock, isLoopback } = options;
+  const { state, recording, clock, isLoopback, maxHeapBytes } = options;
   const entries = new RecordingAnswers(recording, clock);
-  const profiles = new ProfileAnswers({ clock, isLoopback });
+  const profiles = new ProfileAnswers({ clock, isLoopback, maxHeapBytes });
   const handlers: Readonly<Record<string, (request: Request) => Response | Promise<Response>>> = {
     "/debug/queues": () => jsonResponse(200, { now: clock.now(), queues: state.queues() }),
     "/debug/caches": () => jsonResponse(200, { now: clock.now(), caches: state.caches() }),

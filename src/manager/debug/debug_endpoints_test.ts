@@ -182,4 +182,7 @@ test("[security 29] a heap snapshot, which contains credentials, is served on lo
   const local = await get(idleEndpoint().handler, "/debug/heap");
   assertEquals(local.status, 200);
   await local.body?.cancel();
+  const small = await get(idleEndpoint({ maxHeapBytes: 1 }).handler, "/debug/heap");
+  assertEquals(small.status, 503);
+  assertMatch(await small.text(), /A snapshot of \d+ MiB would stop the process for too long/);
 });

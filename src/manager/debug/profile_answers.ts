@@ -10,17 +10,28 @@ import { heapBytes, heapSnapshot, startCpuProfile } from "../../runtime/mod.ts";
 import { refuse } from "./debug_guard.ts";
 
 const maxSeconds = 60;
-const maxHeapBytes = 512 * 1024 * 1024;
+const defaultMaxHeapBytes = 512 * 1024 * 1024;
+
+/** What profiles need. */
+export interface ProfileOptions {
+  readonly clock: Clock;
+  /** True if only this machine can reach the server. */
+  readonly isLoopback: boolean;
+  /** The most bytes of the heap of which a snapshot is made. @default 512 MiB */
+  readonly maxHeapBytes?: number;
+}
 
 /** Answers with profiles of this process. */
 export class ProfileAnswers {
   readonly #clock: Clock;
   readonly #isLoopback: boolean;
+  readonly #maxHeapBytes: number;
   #isBusy = false;
 
-  constructor({ clock, isLoopback }: { readonly clock: Clock; readonly isLoopback: boolean }) {
+  constructor({ clock, isLoopback, maxHeapBytes = defaultMaxHeapBytes }: ProfileOptions) {
     this.#clock = clock;
     this.#isLoopback = isLoopback;
+    this.#maxHeapBytes = maxHeapBytes;
   }
 
   /** `/debug/cpu?seconds=10` */
@@ -44,7 +55,8 @@ export class ProfileAnswers {
       return refuse(403, "A heap snapshot contains the credentials in memory: only a loopback address serves it");
     }
     const bytes = heapBytes();
-    if (bytes > maxHeapBytes) {
+    // A client that comes too early shall come again, whatever the size is now.
+    if (bytes > this.#maxHeapBytes && !this.#isBusy) {
       return refuse(503, `A snapshot of ${Math.round(bytes / 1_048_576)} MiB would stop the process for too long`);
     }
     return await this.#exclusively("heap snapshot", async () => {

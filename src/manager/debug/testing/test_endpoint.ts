@@ -19,14 +19,31 @@ export async function get(
   return await handler(new Request(url, { headers: all }), here);
 }
 
-/** The endpoint of a Manager and its recording. */
-export function endpointOf({ manager, clock }: TestManager, recording: Recording, isLoopback = true): ServeHandler {
-  return debugEndpoints({ state: debugStateOf(manager), recording, token, isLoopback, clock });
+/** The endpoint of a Manager and its recording. The heap is that of all tests of this process, so its size has no limit. */
+export function endpointOf(
+  { manager, clock }: TestManager,
+  recording: Recording,
+  { isLoopback = true, maxHeapBytes = Infinity }: Pick<IdleOptions, "isLoopback" | "maxHeapBytes"> = {},
+): ServeHandler {
+  return debugEndpoints({ state: debugStateOf(manager), recording, token, isLoopback, maxHeapBytes, clock });
+}
+
+/** Options of {@link idleEndpoint}. */
+export interface IdleOptions {
+  /** @default true */
+  readonly isLoopback?: boolean;
+  /** @default Infinity */
+  readonly maxHeapBytes?: number;
+  /** Of the recording. @default as in `run` */
+  readonly maxBytes?: number;
 }
 
 /** The endpoint of a Manager that does nothing. */
-export function idleEndpoint(options: { readonly isLoopback?: boolean; readonly maxBytes?: number } = {}) {
+export function idleEndpoint(options: IdleOptions = {}) {
   const test = createTestManager([greeter()]);
-  const recording = new Recording({ now: () => 0, ...(options.maxBytes === undefined ? {} : options) });
-  return { test, recording, handler: endpointOf(test, recording, options.isLoopback) };
+  const recording = new Recording({
+    now: () => 0,
+    ...(options.maxBytes === undefined ? {} : { maxBytes: options.maxBytes }),
+  });
+  return { test, recording, handler: endpointOf(test, recording, options) };
 }
