@@ -33,6 +33,7 @@ const freeText: ReadonlySet<string> = new Set([
   "--interval",
   "--key",
   "--limit",
+  "--entry",
   "--metrics-bind-address",
   "--monitoring-label",
   "--name",

@@ -1,15 +1,22 @@
-/** answerWhy(): the answer to `why KIND NAME` and `why --not KIND NAME`, of a recording and what a process knows beside it. */
-import type { Entry } from "../observe/mod.ts";
+/**
+ * answerWhy(): the answer to `why KIND NAME`, `why --not KIND NAME` and `why --entry NUMBER`, of a recording and what a process
+ * knows beside it.
+ */
+import type { Entry, EntryId } from "../observe/mod.ts";
 import { explain, type Explanation } from "./chains.ts";
 import type { KnownController, Subject } from "./history.ts";
+import { explainEntry } from "./entry.ts";
 import { findSubject, type SubjectWords } from "./subject.ts";
 import { type ProcessFacts, type WhyNot, whyNot } from "./why_not.ts";
 
-/** A question. */
-export interface Question extends SubjectWords {
+/** A question about an object. */
+export interface ObjectQuestion extends SubjectWords {
   /** Why nothing happens, instead of what happened. */
   readonly isNot: boolean;
 }
+
+/** A question: about an object, or about an entry of the recording. */
+export type Question = ObjectQuestion | { readonly entry: EntryId };
 
 /** What the answer is read from. */
 export interface Sources {
@@ -36,6 +43,7 @@ export type Answer =
 /** Answers a question. */
 export function answerWhy(question: Question, sources: Sources): Answer {
   const { entries, controllers, now, limit, isAll, dropped, factsOf } = sources;
+  if ("entry" in question) return explainEntry(entries, question.entry, { controllers, limit, dropped, now });
   const found = findSubject(question, entries, controllers);
   if (found.kind === "unknown") {
     // That no controller watches the kind is why nothing happens.

@@ -20,7 +20,8 @@ import { joined, objectText, shown, timeText } from "./words.ts";
 
 /** The answer of {@link explain}. */
 export interface Explanation {
-  readonly object: Subject;
+  /** Absent if the question was about an entry that is about no object. */
+  readonly object?: Subject;
   /** Newest first. */
   readonly chains: readonly Chain[];
   /** What the recording does not show. */
@@ -54,7 +55,7 @@ export function explain(entries: readonly Entry[], subject: Subject, options: Ex
     ...blindness(subject, history, now),
     ...routineNotes(hidden, now),
     ...olderNotes(chains.length - limit),
-    beginning(entries[0], { dropped, now }),
+    beginningNote(entries[0], { dropped, now }),
   ];
   return { object: subject, chains: chains.slice(0, limit), notes };
 }
@@ -80,11 +81,13 @@ function routineNotes(hidden: readonly Draft[], now: number): readonly string[] 
   ];
 }
 
-function olderNotes(more: number): readonly string[] {
+/** How many chains are left out. */
+export function olderNotes(more: number): readonly string[] {
   return more > 0 ? [`${more} older ${more === 1 ? "chain is" : "chains are"} not shown: see --limit`] : [];
 }
 
-function beginning(
+/** Where the recording begins. */
+export function beginningNote(
   first: Entry | undefined,
   { dropped, now }: { readonly dropped: number; readonly now: number },
 ): string {
@@ -102,7 +105,8 @@ function draftOf(entry: Entry, subject: Subject, history: History, now: number):
   return chain && { chain };
 }
 
-function otherChain(entry: Entry, subject: Subject, history: History): Chain | undefined {
+/** The chain of an entry about the object that belongs to no reconcile. Undefined if it is told elsewhere, or needs no word. */
+export function otherChain(entry: Entry, subject: Subject, history: History): Chain | undefined {
   switch (entry.kind) {
     case "change":
       return isSubject(entry.object, subject) ? ignoredChain(entry, history) : undefined;

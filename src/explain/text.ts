@@ -12,7 +12,7 @@ export function explanationLines({ object, chains, notes }: Explanation, now: nu
       index === 0 ? `${time}  ${text}` : kind === "advice" ? `${indent}${adviceLine(text)}` : `${indent}→ ${text}`
     );
   });
-  const none = chains.length === 0
+  const none = chains.length === 0 && object !== undefined
     ? [`nothing about ${objectText(object)} is recorded; why --not says what it waits for`]
     : [];
   return [...none, ...lines, ...notes.map((note) => `(${note})`)];

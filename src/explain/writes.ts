@@ -69,6 +69,24 @@ export function actTexts(start: ReconcileStartEntry, history: History, error = "
   return { texts: [...texts, `and ${acts.length - texts.length} more`], entries };
 }
 
+/** A write, a request or an Event by itself. @param primary The object of the reconcile that it belongs to */
+export function effectText(
+  effect: WriteEntry | RequestEntry | EventEntry,
+  primary: ObjectRef,
+  history: History,
+): string {
+  switch (effect.kind) {
+    case "write":
+      return writeText(effect, primary, history);
+    case "request":
+      return requestText(effect);
+    case "event":
+      return eventText(effect);
+    default:
+      return effect satisfies never;
+  }
+}
+
 /** @param error `Cannot apply Ingress "default/web": it is controlled by …`, or `… it has no controller, expected …` */
 function leftAloneText(object: ObjectRef, error: string, primary: ObjectRef): string {
   const state = /: (it is .*)$/.exec(error)?.[1] ?? `it does not belong to ${objectText(primary)}`;

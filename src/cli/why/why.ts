@@ -1,6 +1,6 @@
 /**
- * `why`: what happened to an object and why, or with `--not` why nothing happens, as the chain of causes in words. It asks a
- * running process, or reads the recording of one.
+ * `why`: what happened to an object and why, or with `--not` why nothing happens, or with `--entry` what a log line belongs to,
+ * as the chain of causes in words. It asks a running process, or reads the recording of one.
  *
  * Guarantees: it changes nothing. Of the cluster it asks only where the leader is, unless the command line says that.
  */
@@ -11,6 +11,7 @@ import {
   type Explanation,
   explanationLines,
   type KnownController,
+  type Question,
   type WhyNot,
   whyNotLines,
 } from "../../explain/mod.ts";
@@ -33,6 +34,12 @@ const whyFlags = z.object({
     ...commandLineOnly,
     flags: "--not",
     about: "why nothing happens: what the object waits for, and who ignored its last change",
+  }),
+  entry: flag(wholeNumber(1, Number.MAX_SAFE_INTEGER).optional(), {
+    ...commandLineOnly,
+    flags: "--entry <number>",
+    about: "instead of an object, the entry that a log line names: what led to it, and what it led to",
+    example: "--entry 57",
   }),
   file: flag(text().optional(), {
     ...commandLineOnly,
@@ -70,17 +77,18 @@ type WhyFlags = z.output<typeof whyFlags>;
 export const why = subcommand({
   description: [
     "Says what happened to an object and why: who changed which field, what that queued, and what the controller did, newest",
-    "first. With --not it says why nothing happens. It asks the debug endpoint of a running process (run --debug-bind-address),",
+    "first. With --not it says why nothing happens, with --entry what a line of the log belongs to. It asks the debug endpoint of a running process (run --debug-bind-address),",
     "which is the leader unless --address names another one, or reads a recording.",
   ].join(" "),
   positionals: {
-    syntax: "<object...>",
+    syntax: "[object...]",
     about: "KIND [NAMESPACE/]NAME; the kind as kubectl takes it: deployments, deploy, Deployment, deployments.apps",
     words: ({ controllers }, typed) => typed.length === 0 ? kindWords(controllers.map(knownController)) : [],
   },
   examples: [
     { line: "deploy default/web", about: "who changed this Deployment, and what followed" },
     { line: "deploy web -n default --not", about: "why nothing happens to it" },
+    { line: "--entry 57", about: "what belongs to the log line with entry=57" },
     { line: "deploy default/web --file incident.jsonl", about: "from the recording of a process that has ended" },
     { line: "deploy default/web -o json", about: "for a script" },
   ],
@@ -109,25 +117,50 @@ interface Answered {
   readonly now: number;
 }
 
-/** @throws UsageError when there are not two words */
-function wordsOf({ positionals, session }: Call<WhyFlags>): { readonly kind: string; readonly name: string } {
-  const [first = "", second, ...more] = positionals;
-  if (second === undefined || more.length > 0) {
+/** @throws UsageError when there are not two words, or beside them an entry */
+function questionOf({ positionals, flags, session }: Call<WhyFlags>): Question {
+  const { entry, not, namespace } = flags;
+  const [kind = "", name, ...more] = positionals;
+  if (entry !== undefined) {
+    const other = positionals.length > 0 ? "an object" : not ? "--not" : flags.all ? "--all" : undefined;
+    if (other === undefined) return { entry };
+    throw new UsageError(
+      `Cannot explain entry ${entry} and ${other} at once`,
+      `Ask for one of them: ${session.operator.name} why --entry ${entry}`,
+    );
+  }
+  if (name === undefined || more.length > 0) {
     throw new UsageError(
       `Cannot explain "${positionals.join(" ")}": it is not a kind and a name`,
       `Example: ${session.operator.name} why deploy default/web`,
     );
   }
-  return { kind: first, name: second };
+  return { kind, name, namespace, isNot: not };
+}
+
+/** What a question asks for: `deploy web`, `entry 57`. */
+function subjectText(question: Question): string {
+  return "entry" in question ? `entry ${question.entry}` : `${question.kind} ${question.name}`;
+}
+
+/** The query of the debug endpoint. */
+function queryOf(question: Question, { limit, all }: WhyFlags): URLSearchParams {
+  const query = new URLSearchParams({ limit: String(limit) });
+  if ("entry" in question) {
+    query.set("entry", String(question.entry));
+    return query;
+  }
+  query.set("kind", question.kind);
+  query.set("key", question.name);
+  if (question.namespace !== undefined) query.set("namespace", question.namespace);
+  if (question.isNot) query.set("not", "");
+  if (all) query.set("all", "");
+  return query;
 }
 
 async function ask(call: Call<WhyFlags>): Promise<Answered> {
   const { flags, session } = call;
-  const { kind, name } = wordsOf(call);
-  const query = new URLSearchParams({ kind, key: name, limit: String(flags.limit) });
-  if (flags.namespace !== undefined) query.set("namespace", flags.namespace);
-  if (flags.not) query.set("not", "");
-  if (flags.all) query.set("all", "");
+  const query = queryOf(questionOf(call), flags);
   using interrupts = listenForInterrupts(session);
   const value = await askDebugEndpoint(`/debug/why?${query}`, flags, session, interrupts.stop);
   const checked = boundedParse(flags.not ? whyNotSchema : explanationSchema, value);
@@ -143,7 +176,7 @@ const subjectSchema = z.object({ resource: z.string(), kind: z.string(), key: z.
 const entriesSchema = z.array(z.number());
 const explanationSchema = z.object({
   now: z.number(),
-  object: subjectSchema,
+  object: subjectSchema.optional(),
   chains: z.array(z.object({
     at: z.number(),
     outcome: z.string(),
@@ -167,15 +200,14 @@ const whyNotSchema = z.object({
 
 async function read(call: Call<WhyFlags>, path: string): Promise<Answered> {
   const { flags, session } = call;
-  const words = wordsOf(call);
+  const question = questionOf(call);
   const { entries, isFirstMissing, cutLine } = await readRecordingFiles(path, { keepsStates: false });
   if (isFirstMissing) session.info("the first files of the recording are gone: what happened before is not known");
   if (cutLine !== undefined) session.info(`line ${cutLine} has no end: the process was ended while it wrote`);
   const controllers = session.operator.controllers.map(knownController);
   const now = entries.at(-1)?.at ?? 0;
-  const question = { ...words, namespace: flags.namespace, isNot: flags.not };
   const answer = answerWhy(question, { entries, controllers, now, limit: flags.limit, isAll: flags.all });
   if (answer.kind === "answered") return { answer: answer.answer, now };
   const { problem, advice } = answer;
-  throw new CommandError(`Cannot explain "${words.kind} ${words.name}": ${problem}`, { code: exitCode.failed, advice });
+  throw new CommandError(`Cannot explain "${subjectText(question)}": ${problem}`, { code: exitCode.failed, advice });
 }

@@ -45,6 +45,23 @@ test("[130] why --file explains an object from a recording, as text and as JSON"
   assertMatch(not.out, /^No controller of this program watches Deployment \(deployments\.apps\)/);
 });
 
+test("[130] why --entry explains what a log line belongs to, and nothing else at the same time", async () => {
+  const text = `${JSON.stringify(change)}\n`;
+  const { out } = await withFile(text, "--entry", "1");
+  assertMatch(out, /^09:12:00 {2}Deployment default\/web: spec\.replicas 2 → 5 by kubectl \(kubectl-edit\)$/m);
+  const missing = await withFile(text, "--entry", "2");
+  assertEquals(missing.code, 1);
+  assertMatch(
+    missing.err,
+    /^op: Cannot explain "entry 2": the recording has no such entry\. It has the entries 1 to 1/m,
+  );
+  for (const more of [["deploy", "web"], ["--not"], ["--all"]]) {
+    const { code, err } = await withFile(text, "--entry", "1", ...more);
+    assertEquals(code, 2);
+    assertMatch(err, /Cannot explain entry 1 and .* at once\. Ask for one of them: op why --entry 1/);
+  }
+});
+
 test("[130] why reads a recording whose last line was cut, and refuses a file that is none", async () => {
   const cut = await withFile(`${JSON.stringify(change)}\n{"id":2,"at":`, "deploy", "web");
   assertEquals(cut.code, 0);

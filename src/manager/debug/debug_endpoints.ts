@@ -1,15 +1,15 @@
 /**
  * debugEndpoints(): the fetch handler of the debug endpoint of a process, all answers in JSON:
  *
- *   /debug/controllers  /debug/queues  /debug/keys?state=&limit=&continue=  /debug/caches  /debug/recording?after=  /debug/why?kind=&key=&not=
- *   /debug/source  /debug/objects  /debug/cpu?seconds=  /debug/heap
+ *   /debug/controllers  /debug/queues  /debug/keys?state=&limit=&continue=  /debug/caches  /debug/recording?after=
+ *   /debug/why?kind=&key=&not=  /debug/why?entry=  /debug/source  /debug/objects  /debug/cpu?seconds=  /debug/heap
  *
  * and of the page that shows them (`page/`).
  *
  * Guarantees: each request passes `debugGuard`; each answer is bounded in bytes and time.
  */
 import type { Clock } from "../../async/mod.ts";
-import { answerWhy, type Sources } from "../../explain/mod.ts";
+import { answerWhy, type Question, type Sources } from "../../explain/mod.ts";
 import type { RecordingReader } from "../../observe/mod.ts";
 import type { ServeHandler } from "../../runtime/mod.ts";
 import { debugGuard, jsonResponse, refuse } from "./debug_guard.ts";
@@ -88,7 +88,7 @@ export function objectsResponse(rows: readonly ObjectRow[], now: number): Respon
   return jsonResponse(200, { now, isComplete: rows.length <= maxObjects, objects: rows.slice(0, maxObjects) });
 }
 
-/** The answer of `why`: which object was meant, and what happened to it, or why nothing does. */
+/** The answer of `why`: what happened to an object, or why nothing does, or what an entry belongs to. */
 function whyResponse(request: Request, { state, recording, clock }: DebugEndpointsOptions): Response {
   return explainedResponse(request, {
     entries: recording.entries(),
@@ -99,23 +99,29 @@ function whyResponse(request: Request, { state, recording, clock }: DebugEndpoin
   });
 }
 
-/** Answers `why` for a kind and a key in the query of a request. */
+/** Answers `why` for a kind and a key, or an entry, in the query of a request. */
 export function explainedResponse(request: Request, sources: Omit<Sources, "limit" | "isAll">): Response {
   const { searchParams } = new URL(request.url);
-  const [kind, name] = [searchParams.get("kind"), searchParams.get("key")];
-  if (kind === null || name === null) return refuse(400, "kind or key is missing");
-  const namespace = searchParams.get("namespace") ?? undefined;
+  const question = questionOf(searchParams);
+  if (typeof question === "string") return refuse(400, question);
   const limit = Number(searchParams.get("limit") ?? "10");
   if (!(Number.isSafeInteger(limit) && limit >= 1 && limit <= maxChains)) {
     return refuse(400, `limit is not a number from 1 to ${maxChains}`);
   }
   const { now } = sources;
-  const answer = answerWhy({ kind, name, namespace, isNot: searchParams.has("not") }, {
-    ...sources,
-    limit,
-    isAll: searchParams.has("all"),
-  });
+  const answer = answerWhy(question, { ...sources, limit, isAll: searchParams.has("all") });
   return answer.kind === "unknown"
     ? refuse(404, `${answer.problem}. ${answer.advice}`)
     : jsonResponse(200, { now, ...answer.answer });
+}
+
+/** The question of a query; or why it is none. */
+function questionOf(query: URLSearchParams): Question | string {
+  const [kind, name, id] = [query.get("kind"), query.get("key"), query.get("entry")];
+  if (id !== null) {
+    const entry = Number(id);
+    return Number.isSafeInteger(entry) && entry >= 1 ? { entry } : "entry is not the id of an entry";
+  }
+  if (kind === null || name === null) return "kind or key is missing";
+  return { kind, name, namespace: query.get("namespace") ?? undefined, isNot: query.has("not") };
 }

@@ -100,6 +100,11 @@ test("[130] /debug/why answers with the chain of a running process, and with the
   assertEquals((await get(handler, "/debug/why?kind=odd&key=a")).status, 404);
   const odd = await (await get(handler, "/debug/why?kind=odd&key=a&not")).json();
   assertEquals(odd.reasons[0].kind, "not-watched");
+  const write = recording.entries().find((entry) => entry.kind === "write");
+  const ofWrite = await (await get(handler, `/debug/why?entry=${write?.id}`)).json();
+  assertEquals([ofWrite.object.key, ofWrite.chains], ["shop/greeter", [chains[0]]]);
+  assertEquals((await get(handler, "/debug/why?entry=999999")).status, 404);
+  assertEquals((await get(handler, "/debug/why?entry=x")).status, 400);
   assertEquals((await get(handler, "/debug/why?kind=ns")).status, 400);
   assertEquals((await get(handler, "/debug/why?kind=ns&key=a&limit=1000")).status, 400);
 });

@@ -73,13 +73,48 @@ const maxReasonChars = 1_000;
 /** What is known of a key before it is described: a queue has it, or it is stopped. */
 type Listed = KeyPosition & ({ readonly entry: QueueEntry<ObjectKey, Cause> } | { readonly stopped: StoppedKey });
 
-/** Lists one page. */
+/** Lists one page. Linear: only the keys of the page are sorted and described. */
 export function listKeys(members: readonly DebugMember[], { states, limit, after }: KeysQuestion): KeysPage {
-  const found = members.flatMap((member) => keysOf(member))
-    .filter((one) => after === undefined || compare(one, after) > 0)
-    .filter((one) => states.length === 0 || states.some((state) => isIn(one, state)))
-    .sort(compare);
-  return { keys: found.slice(0, limit).map(describe), remaining: Math.max(0, found.length - limit) };
+  const page = new FirstKeys(limit);
+  for (const member of members) {
+    for (const one of keysOf(member)) {
+      if (states.length > 0 && !states.some((state) => isIn(one, state))) continue;
+      if (after === undefined || compare(one, after) > 0) page.add(one);
+    }
+  }
+  return { keys: page.sorted().map(describe), remaining: Math.max(0, page.size - limit) };
+}
+
+/** Collects the first `limit` keys of all that are added, in any order. */
+class FirstKeys {
+  readonly #limit: number;
+  #kept: Listed[] = [];
+  /** Keys after it are not among the first. */
+  #last: Listed | undefined;
+  #size = 0;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  /** How many were added. */
+  get size(): number {
+    return this.#size;
+  }
+
+  add(one: Listed): void {
+    this.#size++;
+    if (this.#last !== undefined && compare(one, this.#last) > 0) return;
+    this.#kept.push(one);
+    // A page is sorted once for each page of better keys, which a random order seldom has.
+    if (this.#kept.length < 2 * this.#limit) return;
+    this.#kept = this.sorted();
+    this.#last = this.#kept.at(-1);
+  }
+
+  sorted(): Listed[] {
+    return this.#kept.toSorted(compare).slice(0, this.#limit);
+  }
 }
 
 function keysOf({ definition: { name: controller }, queue, stoppedKeys }: DebugMember): readonly Listed[] {
