@@ -18,15 +18,13 @@ export async function runCommand(
   pidPath: string,
 ): Promise<number> {
   const [shell, ...args] = withPidFile(command, pidPath);
-  let pid: number | undefined;
-  const forward = () => pid !== undefined && process.kill(pid, "SIGTERM"); // see Daemon on child.kill
+  const forward = () => child.pid !== undefined && process.kill(child.pid, "SIGTERM"); // see Daemon on child.kill
   const ignore = () => {};
   process.on("SIGTERM", forward).on("SIGINT", ignore); // before the command can tell anybody that it runs
   const child = spawn(shell, args, {
     stdio: "inherit",
     env: { ...process.env, ...environment },
   });
-  pid = child.pid;
   const code = await new Promise<number>((resolve, reject) => {
     child.once("error", reject);
     child.once("exit", (code, signal) => resolve(code ?? 128 + (signal === null ? 0 : constants.signals[signal])));

@@ -18,10 +18,10 @@ async function main(command: readonly string[]): Promise<number> {
   await using machine = await Machine.start(outcome.parts);
   await machine.prepareForClusters();
   const [program, ...args] = machine.command(command);
-  const child = spawn(program, args, { stdio: "inherit", env: { ...process.env, ...machine.environment } });
   const ignore = () => {}; // Ctrl-C and SIGTERM end the command, which ends us
   const forward = () => child.pid !== undefined && process.kill(child.pid, "SIGTERM");
-  process.on("SIGINT", ignore).on("SIGTERM", forward);
+  process.on("SIGINT", ignore).on("SIGTERM", forward); // before the command can tell anybody that it runs
+  const child = spawn(program, args, { stdio: "inherit", env: { ...process.env, ...machine.environment } });
   return await new Promise((resolve, reject) => {
     child.once("error", reject);
     child.once("exit", (code, signal) => resolve(code ?? 128 + (signal === null ? 0 : constants.signals[signal])));
