@@ -5,7 +5,7 @@
  * Guarantees: time and randomness come only from the Clock and the Random. Two servers with the same seed that get the same
  * requests send the same responses, byte for byte. Disposing it ends all watches and timers.
  *
- * Caveats: it is for development and tests. Its objects exist only in memory.
+ * Caveats: it is for development and tests. Its objects exist only in memory, unless a Durability keeps them.
  */
 import { type Clock, type Random, systemClock, systemRandom } from "../async/mod.ts";
 import { LineWriter, MetricsRegistry, redactText } from "../observe/mod.ts";
@@ -28,7 +28,7 @@ import {
   type ReviewHandler,
   type SubresourceHandler,
 } from "./registry/mod.ts";
-import { ObjectStorage } from "./storage/mod.ts";
+import { type Durability, ObjectStorage } from "./storage/mod.ts";
 
 /** Options of {@link ApiServer}. */
 export interface ApiServerOptions {
@@ -38,6 +38,8 @@ export interface ApiServerOptions {
   readonly kinds?: KindRegistry;
   /** @default an empty storage */
   readonly storage?: ObjectStorage;
+  /** What keeps the changes of the storage; responses and watches wait for it. @default nothing: they are in memory only */
+  readonly durability?: Durability;
   /** @default systemClock */
   readonly clock?: Clock;
   /** The source of UIDs and generated names. @default systemRandom */
@@ -124,12 +126,14 @@ export class ApiServer implements Disposable {
       reviews: options.reviews ?? [],
     });
     const bookmarks = options.bookmarkMs === undefined ? {} : { bookmarkMs: options.bookmarkMs };
-    this.#watches = new Watches({ registry: this.registry, clock, random, ...bookmarks });
+    const { durability } = options;
+    this.#watches = new Watches({ registry: this.registry, clock, random, durability, ...bookmarks });
     this.#handler = new HttpHandler({
       registry: this.registry,
       watches: this.#watches,
       clock,
       random,
+      durability,
       authenticator: options.authenticator ?? { authenticate: () => admin },
       authorizer: options.authorizer ?? { authorize: () => ({ isAllowed: true, reason: "" }) },
       paths: options.paths ?? [],

@@ -40,7 +40,7 @@ import {
   type Registry,
   timestamp,
 } from "./registry/mod.ts";
-import { ObjectStorage } from "./storage/mod.ts";
+import { type Durability, ObjectStorage } from "./storage/mod.ts";
 
 /** Options of {@link kubernetesApi}. */
 export interface KubernetesApiOptions {
@@ -50,6 +50,8 @@ export interface KubernetesApiOptions {
   readonly random?: Random;
   /** The initial objects, like an etcd with data. @default an empty storage */
   readonly storage?: ObjectStorage;
+  /** What keeps the changes of this storage; responses and watches wait for it. @default nothing: they are in memory only */
+  readonly durability?: Durability;
   /** Bearer tokens and their users. If absent, requests need no credentials and may do everything. */
   readonly tokens?: ReadonlyMap<string, User>;
   /** Every request with a known user is allowed, as with the authorization mode AlwaysAllow. @default false: RBAC decides */
@@ -125,6 +127,7 @@ export function kubernetesApi(options: KubernetesApiOptions = {}): KubernetesApi
     random,
     kinds,
     storage,
+    durability: options.durability,
     ...(hasUsers ? { authenticator, authorizer } : {}),
     admission: [
       builtin.first,

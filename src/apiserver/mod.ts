@@ -36,4 +36,12 @@ export {
 } from "./registry/mod.ts";
 export { type CallWebhook, httpsWebhookCaller, WebhookCallError } from "./admission/mod.ts";
 export { type KubernetesApi, kubernetesApi, type KubernetesApiOptions } from "./kubernetes_api.ts";
-export { ObjectStorage, type StorageChange, type StorageOptions } from "./storage/mod.ts";
+export {
+  type Durability,
+  ObjectDatabase,
+  ObjectStorage,
+  type StorageChange,
+  type StorageOptions,
+  StoredDataError,
+  type StoredSettings,
+} from "./storage/mod.ts";

@@ -5,7 +5,7 @@
 import { builtin, printExactJson } from "../api/mod.ts";
 import { type CallWebhook, WebhookCallError } from "../apiserver/mod.ts";
 import type { Clock } from "../async/mod.ts";
-import { type Client, isAlreadyExists } from "../client/mod.ts";
+import { type Client, isAlreadyExists, isNotFound } from "../client/mod.ts";
 import { customDefinitions, type OperatorController } from "../manager/mod.ts";
 import { webhookConfigurations, webhookHandler } from "../webhook/mod.ts";
 
@@ -13,7 +13,8 @@ import { webhookConfigurations, webhookHandler } from "../webhook/mod.ts";
 const service = { kind: "service", namespace: "kube-system", name: "in-process" } as const;
 
 /**
- * Creates the CustomResourceDefinitions of the controllers. The server serves a kind as soon as it has responded.
+ * Creates the CustomResourceDefinitions of the controllers, and replaces those of an earlier version. The server serves a kind
+ * as soon as it has responded.
  *
  * @throws TypeError when nothing converts between the versions of a kind
  */
@@ -24,8 +25,25 @@ export async function installCustomResources(
 ): Promise<void> {
   const path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
   for (const crd of customDefinitions(controllers, { address: service })) {
-    await client.raw(path, { method: "POST", body: printExactJson(crd), signal }).catch((error: unknown) => {
+    await client.raw(path, { method: "POST", body: printExactJson(crd), signal }).catch(async (error: unknown) => {
       if (!isAlreadyExists(error)) throw error;
+      const live = await client.get(builtin.CustomResourceDefinition, crd.metadata.name, { signal });
+      const { resourceVersion } = live.metadata;
+      const body = printExactJson({ ...crd, metadata: { ...crd.metadata, resourceVersion } });
+      await client.raw(`${path}/${crd.metadata.name}`, { method: "PUT", body, signal });
+    });
+  }
+}
+
+/**
+ * Deletes the webhook configurations of an earlier process, which may have had other controllers.
+ *
+ * @param name of the configurations
+ */
+export async function removeWebhooks(client: Client, name: string): Promise<void> {
+  for (const kind of [builtin.MutatingWebhookConfiguration, builtin.ValidatingWebhookConfiguration]) {
+    await client.delete(kind, name).catch((error: unknown) => {
+      if (!isNotFound(error)) throw error;
     });
   }
 }

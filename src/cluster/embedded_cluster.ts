@@ -3,23 +3,25 @@
  * nodes, and a kubeconfig. `controller dev` starts one; so do tests that need kubectl or another program.
  *
  * Guarantees: listens on loopback only. Every request needs the token, which is random (256 bits) and new for each cluster. A
- * request with an Origin header or for another Host is refused first (security 15). Stored objects are lost at the end.
+ * request with an Origin header or for another Host is refused first (security 15). Stored objects are lost at the end, unless
+ * a folder keeps them and the credentials (`data_folder.ts`).
  */
 import { httpsWebhookCaller, type KubernetesApi, kubernetesApi } from "../apiserver/mod.ts";
 import { type Clock, type Random, systemClock, systemRandom } from "../async/mod.ts";
 import { Client, type Transport } from "../client/mod.ts";
 import type { ManagerOptions, OperatorController } from "../manager/mod.ts";
 import { liveSecrets } from "../observe/mod.ts";
-import { nextTurn, serve, type ServeHandler, type Server, toBase64, toHex } from "../runtime/mod.ts";
+import { nextTurn, serve, type ServeHandler, type Server, toBase64 } from "../runtime/mod.ts";
 import { issueCertificates, type IssuedCertificates } from "../webhook/mod.ts";
 import { ControllerAccounts } from "./controller_accounts.ts";
-import { installWebhooks, webhookCaller } from "./controller_setup.ts";
+import { installWebhooks, removeWebhooks, webhookCaller } from "./controller_setup.ts";
+import { DataFolder, newToken, type ServerCredentials } from "./data_folder.ts";
 import type { KubeletPace } from "./kubelet.ts";
 import { SimulatedCluster } from "./simulated_cluster.ts";
 
 /** Options of an {@link EmbeddedCluster}. */
 export interface EmbeddedClusterOptions {
-  /** The port; 0 means any free port. @default 0 */
+  /** The port; 0 means any free port. @default the port of the last cluster in `dataDir`; without it, 0 */
   readonly port?: number;
   /** Controllers that run in this process: their webhooks are called here, and they may do what they declare. @default none */
   readonly controllers?: readonly OperatorController[];
@@ -31,6 +33,8 @@ export interface EmbeddedClusterOptions {
   readonly nodes?: number;
   /** How long Pods take to start and to complete. */
   readonly pace?: KubeletPace;
+  /** The folder that keeps objects and credentials for the next cluster. @default they are lost at the end */
+  readonly dataDir?: string;
   /** The name of context, cluster and user in the kubeconfig. @default "pintle-dev" */
   readonly name?: string;
   /** The namespace of that context. @default "default" */
@@ -43,7 +47,7 @@ export interface EmbeddedClusterOptions {
   readonly random?: Random;
 }
 
-/** The lifetime of the certificates: one working day (security 6). */
+/** The lifetime of certificates that nothing keeps: one working day (security 6). */
 const certificateMs = 24 * 3_600_000;
 
 const address = "127.0.0.1";
@@ -78,6 +82,7 @@ export class EmbeddedCluster implements AsyncDisposable {
   readonly managerOptions: Pick<ManagerOptions, "client" | "transportFor">;
   readonly #api: KubernetesApi;
   readonly #listener: Server;
+  readonly #folder: DataFolder | undefined;
   readonly #stop = new AbortController();
   readonly #running: Promise<void>;
   readonly #nodesCreated: Promise<void>;
@@ -89,12 +94,14 @@ export class EmbeddedCluster implements AsyncDisposable {
     readonly kubeconfig: string;
     readonly transport: Transport;
     readonly options: EmbeddedClusterOptions;
+    readonly folder: DataFolder | undefined;
     readonly ca: string;
   }) {
-    const { api, accounts, listener, kubeconfig, transport, options, ca } = parts;
+    const { api, accounts, listener, kubeconfig, transport, options, folder, ca } = parts;
     const { clock = systemClock, random = systemRandom, nodes, pace, workloads = true } = options;
     this.#api = api;
     this.#listener = listener;
+    this.#folder = folder;
     this.url = `https://${address}:${listener.port}`;
     this.kubeconfig = kubeconfig;
     this.transport = transport;
@@ -114,29 +121,51 @@ export class EmbeddedCluster implements AsyncDisposable {
   /**
    * Starts a cluster, with all its nodes. Use it with `await using`, so that it stops at the end of the block.
    *
-   * @throws PortInUseError when another process listens on the port
+   * @throws PortInUseError when another process listens on the port; DataFolderError when `dataDir` cannot be used
    */
   static async start(options: EmbeddedClusterOptions): Promise<EmbeddedCluster> {
-    const { clock = systemClock, random = systemRandom, controllers = [], port = 0, onError } = options;
-    const token = newToken();
+    const folder = options.dataDir === undefined ? undefined : await DataFolder.open(options.dataDir);
+    try {
+      return await EmbeddedCluster.#start(options, folder);
+    } catch (error) {
+      await folder?.[Symbol.asyncDispose]();
+      throw error;
+    }
+  }
+
+  static async #start(options: EmbeddedClusterOptions, folder: DataFolder | undefined): Promise<EmbeddedCluster> {
+    const { clock = systemClock, random = systemRandom, controllers = [], onError } = options;
+    const { token, certificates, signingKey } = await credentials(folder, clock);
     const name = options.name ?? "pintle-dev";
-    const accounts = new ControllerAccounts({ controllers, name, namespaces: options.namespaces, newToken });
+    const newAccountToken = () => hidden(newToken());
+    const accounts = new ControllerAccounts({
+      controllers,
+      name,
+      namespaces: options.namespaces,
+      newToken: newAccountToken,
+    });
     const others = httpsWebhookCaller({ clock });
     const api = kubernetesApi({
       clock,
       random,
+      storage: folder?.database.storage,
+      durability: folder?.database,
+      signingKey,
       tokens: new Map([[token, administrator]]),
       accounts: accounts.accounts,
       callWebhook: webhookCaller(controllers, clock, others),
       onError,
     });
-    const issued = await certificates(clock);
-    const listener = await listen(api, issued, { port, onError });
+    const port = options.port ?? folder?.port ?? 0;
+    const listener = await listen(api, certificates, { port, onError });
+    await folder?.savePort(listener.port);
     const url = `https://${address}:${listener.port}`;
     const transport = yieldingTransport(withToken(api.server.fetch, token), clock);
-    const kubeconfig = kubeconfigText({ name, namespace: options.namespace, url, ca: issued.ca, token });
-    const cluster = new EmbeddedCluster({ api, accounts, listener, kubeconfig, transport, options, ca: issued.ca });
+    const { ca } = certificates;
+    const kubeconfig = kubeconfigText({ name, namespace: options.namespace, url, ca, token });
+    const cluster = new EmbeddedCluster({ api, accounts, listener, kubeconfig, transport, options, folder, ca });
     try {
+      if (folder !== undefined) await removeWebhooks(cluster.client, name);
       await Promise.all([installWebhooks(cluster.client, controllers, name), cluster.#nodesCreated]);
       return cluster;
     } catch (error) {
@@ -150,17 +179,29 @@ export class EmbeddedCluster implements AsyncDisposable {
     return this.#api.server.storage.revision;
   }
 
-  /** Stops the cluster: ends all connections and frees the port. The stored objects are lost. */
+  /** Stops the cluster: ends all connections and frees the port. The stored objects are lost, unless a folder keeps them. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort();
     await this.#running.catch(() => undefined);
     await this.#listener.close();
     this.#api.server[Symbol.dispose]();
+    await this.#folder?.[Symbol.asyncDispose]();
   }
 }
 
-function newToken(): string {
-  const token = toHex(crypto.getRandomValues(new Uint8Array(32)));
+/** The credentials in the folder; without a folder, new ones. */
+async function credentials(folder: DataFolder | undefined, clock: Clock): Promise<ServerCredentials> {
+  const hosts = [address, "localhost", "::1", "kubernetes.default.svc"];
+  const now = clock.now();
+  const found = folder === undefined
+    ? { token: newToken(), certificates: await issueCertificates({ hosts, now, lifetimeMs: certificateMs }) }
+    : await folder.credentials(hosts, now);
+  hidden(found.token);
+  return found;
+}
+
+/** A token that no log shows. */
+function hidden(token: string): string {
   liveSecrets.add(token);
   return token;
 }
@@ -171,11 +212,6 @@ const administrator = {
   groups: ["system:masters", "system:authenticated"],
   extra: new Map(),
 };
-
-async function certificates(clock: Clock): Promise<IssuedCertificates> {
-  const hosts = [address, "localhost", "::1", "kubernetes.default.svc"];
-  return await issueCertificates({ hosts, now: clock.now(), lifetimeMs: certificateMs });
-}
 
 async function listen(
   api: KubernetesApi,

@@ -187,14 +187,16 @@ async function createNode(client: Client, name: string, now: number, signal: Abo
   };
   // A kubelet registers its node with the status, too.
   const status = { capacity, allocatable: capacity, conditions: conditionsAt(now), nodeInfo: nodeInfo(name) };
-  try {
-    await client.create(builtin.Node, { metadata: { name, labels }, spec: {}, status }, { signal });
-  } catch (error) {
-    if (isAlreadyExists(error)) return;
+  const node = { metadata: { name, labels }, spec: {}, status };
+  const { spec } = await client.create(builtin.Node, node, { signal }).catch((error: unknown) => {
+    if (isAlreadyExists(error)) return client.get(builtin.Node, name, { signal });
     throw error;
-  }
-  // Admission adds the not-ready taint to every new node; this node is ready.
-  await client.patch(builtin.Node, name, { kind: "merge", value: { spec: { taints: null } } }, { signal });
+  });
+  // Admission adds the not-ready taint to every new node; this node is ready. A process that ended may have left it.
+  const taints = spec?.taints?.filter(({ key }) => key !== "node.kubernetes.io/not-ready") ?? [];
+  if (taints.length === (spec?.taints?.length ?? 0)) return;
+  const value = { spec: { taints: taints.length === 0 ? null : taints } };
+  await client.patch(builtin.Node, name, { kind: "merge", value }, { signal });
 }
 
 function conditionsAt(now: number) {

@@ -22,4 +22,5 @@ export {
   storedObjects,
 } from "./in_memory_api.ts";
 export { ControllerAccounts, type ControllerAccountsOptions } from "./controller_accounts.ts";
+export { DataFolderError } from "./data_folder.ts";
 export { EmbeddedCluster, type EmbeddedClusterOptions } from "./embedded_cluster.ts";

@@ -1,5 +1,14 @@
 /** The machine and the runtime: the only folder that uses Deno, Bun, Node or process. */
 export {
+  type ColumnValue,
+  type Database,
+  type DatabaseCheck,
+  DatabaseError,
+  type DatabaseProblem,
+  openDatabase,
+  type Statement,
+} from "./database.ts";
+export {
   type CreatedFile,
   createFile,
   directoryEntries,

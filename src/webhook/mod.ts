@@ -89,6 +89,7 @@ export {
 } from "./webhook_probe.ts";
 export { type WebhookRunOptions, WebhookServer, type WebhookServerOptions } from "./webhook_server.ts";
 export {
+  certificateFacts,
   type CertificateServer,
   type CertificateSource,
   fixedCertificate,

@@ -19,6 +19,7 @@ import {
   type User,
 } from "../model/mod.ts";
 import type { KnownKind, Registry } from "../registry/mod.ts";
+import type { Durability } from "../storage/mod.ts";
 import { isPrettyRequested, plainText, statusErrorResponse } from "./response.ts";
 import { type BodyDecoder, negotiate, type Negotiated } from "./media_types.ts";
 import type { RequestMetrics } from "./request_metrics.ts";
@@ -47,6 +48,8 @@ export interface HttpHandlerOptions {
   readonly checks: readonly HealthCheck[];
   readonly decoders: readonly BodyDecoder[];
   readonly metrics: RequestMetrics;
+  /** Responses wait until it keeps what they show. @default the objects are in memory only */
+  readonly durability?: Durability;
   /** Called with each unexpected error. */
   readonly onError: (error: unknown) => void;
 }
@@ -73,7 +76,28 @@ export class HttpHandler {
   }
 
   /** Handles one request; never rejects. */
-  async handle(request: Request, connection: Connection = {}): Promise<Response> {
+  handle(request: Request, connection: Connection = {}): Promise<Response> {
+    const { durability } = this.#options;
+    return durability === undefined
+      ? this.#respond(request, connection)
+      : this.#respondDurably(request, connection, durability);
+  }
+
+  /** A response says only what cannot be lost any more, also one that says that an object exists or does not. */
+  async #respondDurably(request: Request, connection: Connection, durability: Durability): Promise<Response> {
+    let response: Response | undefined;
+    try {
+      if (durability.hasFailed) await durability.stored();
+      response = await this.#respond(request, connection);
+      await durability.stored();
+      return response;
+    } catch (error) {
+      await response?.body?.cancel();
+      return await this.#errorResponse(request, this.#asStatusError(error));
+    }
+  }
+
+  async #respond(request: Request, connection: Connection): Promise<Response> {
     const { clock } = this.#options;
     const warnings = new Set<string>();
     const startedAt = clock.monotonic();
@@ -88,9 +112,13 @@ export class HttpHandler {
     } catch (error) {
       const statusError = this.#asStatusError(error);
       this.#count(context, request.method, statusError.status.code, clock.monotonic() - startedAt);
-      const { format, isPretty } = errorFormat(request, context?.query ?? noQuery);
-      return withoutBody(request, await statusErrorResponse(statusError, format, isPretty, warnings));
+      return await this.#errorResponse(request, statusError, context);
     }
+  }
+
+  async #errorResponse(request: Request, error: StatusError, context?: Context): Promise<Response> {
+    const { format, isPretty } = errorFormat(request, context?.query ?? noQuery);
+    return withoutBody(request, await statusErrorResponse(error, format, isPretty, context?.warnings ?? new Set()));
   }
 
   /** True if the sender of a request is known, so that its body is worth reading. It needs no body. */

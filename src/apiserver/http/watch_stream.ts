@@ -10,7 +10,7 @@ import { redactText } from "../../observe/mod.ts";
 import { apiVersionOf, printExactJson } from "../../api/mod.ts";
 import { expired, type JsonObject, type Kind, StatusError } from "../model/mod.ts";
 import { eventOf, isShownAsStored, type Matcher, type ObjectEvent, represent, representAll } from "../registry/mod.ts";
-import type { Cursor, Snapshot, StoredObject } from "../storage/mod.ts";
+import type { Cursor, Durability, Reading, Snapshot, StoredObject } from "../storage/mod.ts";
 import type { TimerQueue } from "./timer_queue.ts";
 import type { Transform } from "./media_types.ts";
 import { type TableOptions, transformObject } from "./table.ts";
@@ -21,8 +21,10 @@ export interface WatchOptions {
   readonly timers: TimerQueue;
   /** Opens the cursor on the history. */
   open(onChange: () => void): Cursor;
-  /** The live revision of the storage. */
+  /** The live revision of the storage, as far as it is kept. */
   revision(): number;
+  /** Events wait until it keeps their changes. @default the objects are in memory only */
+  readonly durability?: Durability;
   /** Revision of the newest dropped change, for the message of a 410. */
   droppedRevision(): number;
   /** The start revision of the watch, for the same message. */
@@ -63,7 +65,9 @@ export class WatchStream {
   #controller: Controller | undefined;
   /** The key after which the initial objects continue; undefined when all are sent. */
   #initialFrom: string | undefined;
-  /** True while an event is being converted; the next one waits. */
+  /** A change that is read and not kept yet. */
+  #held: Reading | undefined;
+  /** True while an event is being converted or kept; the next one waits. */
   #isBusy = false;
   #isEnded = false;
   #timers: Disposable[] = [];
@@ -106,8 +110,9 @@ export class WatchStream {
 
   /** @returns false when all changes were sent */
   #sendChange(): boolean {
-    const reading = this.#cursor.read();
+    const reading = this.#held ?? this.#cursor.read();
     if (reading === "none") return false;
+    if (this.#isHeldBack(reading)) return false;
     if (reading === "expired") {
       const { after, droppedRevision } = this.#options;
       this.#fail(expired(`too old resource version: ${after} (${droppedRevision()})`));
@@ -115,6 +120,21 @@ export class WatchStream {
     }
     const event = eventOf(reading, this.#options.matches);
     if (event !== undefined) this.#send([event]);
+    return true;
+  }
+
+  /** @returns true when the change is sent later, because it can still be lost */
+  #isHeldBack(reading: Exclude<Reading, "none">): boolean {
+    const { durability } = this.#options;
+    if (durability === undefined) return false;
+    this.#held = undefined;
+    if (reading === "expired" || reading.revision <= durability.storedRevision) return false;
+    this.#held = reading;
+    this.#isBusy = true;
+    durability.reached(reading.revision).then(() => {
+      this.#isBusy = false;
+      this.#advance();
+    });
     return true;
   }
 

@@ -4,7 +4,7 @@
 import type { Clock, Random } from "../../async/mod.ts";
 import { StatusError } from "../model/mod.ts";
 import { type Call, type Registry, type Selection } from "../registry/mod.ts";
-import { parseResourceVersion, resourceVersionTooLarge } from "../storage/mod.ts";
+import { type Durability, parseResourceVersion, resourceVersionTooLarge } from "../storage/mod.ts";
 import { contentTypes } from "./media_types.ts";
 import { TimerQueue } from "./timer_queue.ts";
 import type { ListParameters } from "./query_options.ts";
@@ -26,6 +26,8 @@ export interface WatchesOptions {
   readonly bookmarkMs?: number;
   /** The minimum duration of a watch without timeoutSeconds; the maximum is twice as long. @default 1800000 */
   readonly minTimeoutMs?: number;
+  /** Events wait until it keeps their changes. @default the objects are in memory only */
+  readonly durability?: Durability;
 }
 
 /** The start of a watch. */
@@ -39,7 +41,7 @@ interface WatchStart {
 
 /** The open watches of a server, which end when this is disposed. */
 export class Watches implements WatchService, Disposable {
-  readonly #options: Required<WatchesOptions>;
+  readonly #options: WatchesOptions & Required<Omit<WatchesOptions, "durability">>;
   readonly #timers: TimerQueue;
   readonly #shared = new SharedLine();
   /** By collection. */
@@ -67,14 +69,15 @@ export class Watches implements WatchService, Disposable {
     const writer = this.#writer(exchange);
     const start = watchStart(this.#options.registry, call, parameters);
     if (start instanceof StatusError) return streamed(errorBody(writer, start), negotiated.format);
-    const { registry, bookmarkMs } = this.#options;
+    const { registry, bookmarkMs, durability } = this.#options;
     const { collection } = kind;
     const streams = this.#streams(collection);
     const stream = new WatchStream({
       kind,
       timers: this.#timers,
       open: (onChange) => registry.watch(call, selection, start.after, onChange),
-      revision: () => registry.storage.revision,
+      revision: () => durability?.storedRevision ?? registry.storage.revision,
+      durability,
       droppedRevision: () => registry.storage.droppedRevision(collection),
       after: start.after,
       matches: selection.matches,

@@ -41,19 +41,20 @@ export class ChangeLog {
   #start = 0;
   /** The state before the oldest stored change. */
   #base: Items;
-  #droppedRevision = 0;
+  #droppedRevision: number;
 
-  constructor(base: Items) {
+  /** @param droppedRevision of the last change that led to `base` */
+  constructor(base: Items, droppedRevision = 0) {
     this.#base = base;
+    this.#droppedRevision = droppedRevision;
   }
 
   /** Another log with the same changes; the two are independent from now on. */
   copy(): ChangeLog {
-    const copy = new ChangeLog(this.#base);
+    const copy = new ChangeLog(this.#base, this.#droppedRevision);
     copy.#entries = [...this.#entries];
     copy.#offset = this.#offset;
     copy.#start = this.#start;
-    copy.#droppedRevision = this.#droppedRevision;
     return copy;
   }
 

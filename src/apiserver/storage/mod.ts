@@ -1,5 +1,7 @@
 /** The storage: objects, their history, consistent snapshots, paged lists, and cursors for watches. */
 export { type Change, Cursor, type CursorOptions, type Reading, type Snapshot } from "./change_log.ts";
+export type { Durability } from "./durability.ts";
+export { ObjectDatabase, StoredDataError, type StoredSettings } from "./object_database.ts";
 export {
   continueAfter,
   type ContinueToken,

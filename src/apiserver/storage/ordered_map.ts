@@ -47,6 +47,13 @@ export class OrderedMap<Item extends Keyed> {
     return new OrderedMap<Item>(leaf<Item>([]));
   }
 
+  /** A map of many items, faster than putting each of them. @param items in the order of their keys, each key once */
+  static of<Item extends Keyed>(items: readonly Item[]): OrderedMap<Item> {
+    let nodes: readonly Node<Item>[] = chunks(items).map((chunk) => leaf(chunk));
+    while (nodes.length > 1) nodes = chunks(nodes).map((chunk) => branch(chunk));
+    return new OrderedMap<Item>(nodes[0] ?? leaf<Item>([]));
+  }
+
   get size(): number {
     return this.#root.size;
   }
@@ -94,6 +101,12 @@ export class OrderedMap<Item extends Keyed> {
   scan(from: string, visit: (item: Item) => boolean): void {
     scanned(this.#root, from, visit);
   }
+}
+
+/** Full nodes: an appended item begins the next one. */
+function chunks<Entry>(entries: readonly Entry[]): readonly (readonly Entry[])[] {
+  const count = Math.ceil(entries.length / maxEntries);
+  return Array.from({ length: count }, (_, index) => entries.slice(index * maxEntries, (index + 1) * maxEntries));
 }
 
 function leaf<Item>(items: readonly Item[]): Leaf<Item> {

@@ -11,7 +11,7 @@
  */
 import { isJsonObject, type JsonObject, type ObjectReader, read, StatusError } from "../model/mod.ts";
 import { type Change, Cursor, type CursorOptions, type Snapshot } from "./change_log.ts";
-import { RecentObjects, storageKey, StoredObject } from "./stored_object.ts";
+import { namespaceOf, RecentObjects, storageKey, StoredObject } from "./stored_object.ts";
 import { ChangeLog } from "./change_log.ts";
 import { OrderedMap } from "./ordered_map.ts";
 
@@ -31,6 +31,14 @@ export interface StorageOptions {
   readonly maxObjectBytes?: number;
   /** Called with each change in the same step as the write, before anything reads it. @default not called */
   readonly onChange?: (change: StorageChange) => void;
+}
+
+/** A state of an object, as a database keeps it. */
+export interface StoredState {
+  /** The key in its collection. */
+  readonly key: string;
+  readonly revision: number;
+  readonly json: string;
 }
 
 /** A change and its collection. */
@@ -172,6 +180,23 @@ export class ObjectStorage implements ObjectReader {
     const stored = this.create(collection, namespace, name, object);
     if (stored === undefined) this.#revision = revision;
     return stored;
+  }
+
+  /**
+   * Fills a collection that no write has touched with the states of an earlier server. Watches cannot start before `revision`.
+   *
+   * @param states in the order of their keys, with the JSON that `create` and `update` stored
+   * @param revision of the last change of the collection, which may have been a deletion
+   * @throws {RangeError} when the collection exists
+   */
+  load(collection: string, states: readonly StoredState[], revision: number): void {
+    if (this.#collections.has(collection)) throw new RangeError(`Cannot load ${collection}: the collection exists`);
+    const items = states.map((state) => {
+      this.#bytes += state.json.length;
+      return new StoredObject(state.key, namespaceOf(state.key), state.revision, state.json, this.#recent);
+    });
+    this.#collections.set(collection, new Collection(collection, { items: OrderedMap.of(items), revision }));
+    this.#revision = Math.max(this.#revision, revision);
   }
 
   /**
@@ -343,11 +368,14 @@ class Collection {
   /** By namespace; "" for cursors that read all namespaces. */
   readonly #cursors = new Map<string, Set<Cursor>>();
 
-  /** @param from the collection whose state and history are copied @default empty */
-  constructor(name: string, from?: Collection) {
+  /** @param from the collection whose state and history are copied, or a state without history @default empty */
+  constructor(
+    name: string,
+    from?: Collection | { readonly items: OrderedMap<StoredObject>; readonly revision: number },
+  ) {
     this.name = name;
     this.#items = from?.items ?? OrderedMap.empty();
-    this.log = from?.log.copy() ?? new ChangeLog(this.#items);
+    this.log = from instanceof Collection ? from.log.copy() : new ChangeLog(this.#items, from?.revision);
   }
 
   get items(): OrderedMap<StoredObject> {

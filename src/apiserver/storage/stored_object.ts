@@ -21,15 +21,22 @@ export class StoredObject {
   readonly #recent: RecentObjects | undefined;
   #object: JsonObject | undefined;
 
-  /** @param recent releases the object later @default the object is never released */
-  constructor(key: string, namespace: string, revision: number, object: JsonObject, recent?: RecentObjects) {
+  /**
+   * @param content the object, or its JSON, which is parsed on access
+   * @param recent releases the object later @default the object is never released
+   */
+  constructor(key: string, namespace: string, revision: number, content: JsonObject | string, recent?: RecentObjects) {
     this.key = key;
     this.namespace = namespace;
     this.name = namespace === "" ? key : key.slice(namespace.length + 1);
     this.revision = revision;
-    this.json = printExactJson(object);
     this.#recent = recent;
-    this.#object = object;
+    if (typeof content === "string") {
+      this.json = content;
+      return;
+    }
+    this.json = printExactJson(content);
+    this.#object = content;
     recent?.add(this);
   }
 
@@ -50,6 +57,11 @@ export class StoredObject {
 /** The key of an object in its collection. */
 export function storageKey(namespace: string, name: string): string {
   return namespace === "" ? name : `${namespace}/${name}`;
+}
+
+/** The namespace in a key; "" for that of a cluster-scoped object, whose name has no slash. */
+export function namespaceOf(key: string): string {
+  return key.slice(0, Math.max(0, key.indexOf("/")));
 }
 
 /** A state that can release its object. */

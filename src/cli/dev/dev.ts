@@ -3,17 +3,26 @@
  * CRDs of the controllers, and the controllers themselves. It needs no cluster, no container engine and no download.
  *
  * Guarantees: it changes nothing outside of this process except the kubeconfig file, which only its owner can read and which
- * is removed at the end, also after a second signal or a defect; the server only accepts the credentials in that file, on loopback.
+ * is removed at the end, also after a second signal or a defect, and the folder of --data-dir, in which everything stays. The
+ * server only accepts the credentials in that file, on loopback.
  */
 import { type Scope, scope } from "../../async/mod.ts";
-import { clusterLoggers, EmbeddedCluster, installCustomResources } from "../../cluster/mod.ts";
+import {
+  clusterLoggers,
+  DataFolderError,
+  EmbeddedCluster,
+  type EmbeddedClusterOptions,
+  installCustomResources,
+} from "../../cluster/mod.ts";
 import type { OperatorController } from "../../manager/mod.ts";
 import { logger } from "../../observe/mod.ts";
+import { processFacts, resolvePath } from "../../runtime/mod.ts";
 import { type DevArguments, type DevFlags, devFlags, parseDevArguments } from "./dev_flags.ts";
 import { createNamespaces, DevRun, interruptedError } from "./dev_run.ts";
 import { KubeconfigFile } from "./kubeconfig_file.ts";
 import {
   type Call,
+  CommandError,
   crdsOf,
   type ExitCode,
   exitCode,
@@ -41,6 +50,7 @@ export const dev = subcommand({
       line: "NAME --samples --until-settled -- kubectl get all",
       about: "show the objects that a controller creates for its samples",
     },
+    { line: "NAME --data-dir .dev-cluster", about: "a cluster that goes on where it ended" },
     { line: "NAME --port 6443 --write-kubeconfig dev.yaml", about: "choose the port and the kubeconfig file" },
   ],
   flags: devFlags,
@@ -76,8 +86,12 @@ async function runUntilStopped(
   crdsOf(controllers); // fails before a cluster starts
   let run: DevRun | undefined;
   try {
-    await using cluster = await EmbeddedCluster.start({
+    const dataDir = flags.dataDir === undefined
+      ? undefined
+      : resolvePath(processFacts().workingDirectory, flags.dataDir);
+    await using cluster = await startCluster({
       port: flags.port,
+      dataDir,
       controllers,
       nodes: flags.nodes,
       workloads: !flags.bare,
@@ -89,7 +103,7 @@ async function runUntilStopped(
       random,
     });
     const { writeKubeconfig: path } = flags;
-    const file = await KubeconfigFile.write(cluster.kubeconfig, { path, name, session });
+    const file = await KubeconfigFile.write(cluster.kubeconfig, { path, keptIn: dataDir, name, session });
     if (!flags.quiet) printConnection(call, cluster, file);
     await createNamespaces(cluster.client, namespaces, stopping.signal);
     await installCustomResources(cluster.client, controllers, stopping.signal);
@@ -99,6 +113,15 @@ async function runUntilStopped(
     if (!stopping.signal.aborted || error !== stopping.signal.reason) throw error;
     if (flags.untilSettled && error !== outputClosed) throw interruptedError(run);
     return exitCode.done;
+  }
+}
+
+async function startCluster(options: EmbeddedClusterOptions): Promise<EmbeddedCluster> {
+  try {
+    return await EmbeddedCluster.start(options);
+  } catch (error) {
+    if (!(error instanceof DataFolderError)) throw error;
+    throw new CommandError(error.message, { code: exitCode.failed, advice: error.advice, cause: error });
   }
 }
 

@@ -36,11 +36,19 @@ export const devFlags = z.object({
     flags: "--until-settled",
     about: "end when the controllers are idle: with 0 if all reconciles succeeded, else with 1",
   }),
-  port: flag(wholeNumber(0, 65_535).prefault("0"), {
+  port: flag(wholeNumber(0, 65_535).optional(), {
     ...commandLineOnly,
     flags: "--port <number>",
-    about: "port of the API server on the loopback interface; 0 is any free port",
+    about:
+      "port of the API server on the loopback interface; 0 is any free port (default: 0, or as before in --data-dir)",
     example: "--port 6443",
+  }),
+  dataDir: flag(text().optional(), {
+    ...commandLineOnly,
+    flags: "--data-dir <path>",
+    about: "folder that keeps objects, credentials and kubeconfig for the next start (default: nothing is kept)",
+    example: "--data-dir .dev-cluster",
+    completes: "directory",
   }),
   nodes: flag(wholeNumber(0, 1_000).optional(), {
     ...commandLineOnly,
@@ -56,7 +64,7 @@ export const devFlags = z.object({
   writeKubeconfig: flag(text().optional(), {
     ...commandLineOnly,
     flags: "--write-kubeconfig <path>",
-    about: "kubeconfig file to write; it is removed at the end (default: a temporary file)",
+    about: "kubeconfig file to write; it is removed at the end (default: a temporary file, or one in --data-dir)",
     example: "--write-kubeconfig dev.yaml",
     completes: "file",
   }),

@@ -1,5 +1,6 @@
 /**
- * The kubeconfig of a development cluster: a file that only its owner can read, and that is removed with the cluster.
+ * The kubeconfig of a development cluster: a file that only its owner can read, and that is removed with the cluster, unless the
+ * cluster is kept, too.
  *
  * Guarantees: an existing file is replaced only when an earlier development cluster left it; a file that another program has
  * written in the meantime is not removed.
@@ -23,6 +24,8 @@ import { CommandError, exitCode, type Session } from "../command/mod.ts";
 interface KubeconfigFileOptions {
   /** @default a file in a new temporary folder */
   readonly path: string | undefined;
+  /** The folder that keeps the cluster: without a path, the file stays there. @default the cluster is not kept */
+  readonly keptIn?: string;
   /** The name of the context. A kubeconfig whose current context has this name was written here. */
   readonly name: string;
   readonly session: Session;
@@ -42,7 +45,9 @@ export class KubeconfigFile {
   }
 
   /** Writes the file. @throws CommandError when another file exists, or writing fails */
-  static async write(text: string, { path, name, session }: KubeconfigFileOptions): Promise<KubeconfigFile> {
+  static async write(text: string, options: KubeconfigFileOptions): Promise<KubeconfigFile> {
+    const { path, keptIn, name, session } = options;
+    if (path === undefined && keptIn !== undefined) return await KubeconfigFile.#keep(text, keptIn);
     const folder = path === undefined ? await temporaryFolder(session) : undefined;
     const whole = folder === undefined
       ? resolvePath(processFacts().workingDirectory, path ?? "")
@@ -62,6 +67,16 @@ export class KubeconfigFile {
       throw error instanceof CommandError ? error : cannotWrite(whole, error);
     }
     return file;
+  }
+
+  static async #keep(text: string, folder: string): Promise<KubeconfigFile> {
+    const path = joinPath(folder, "kubeconfig.yaml");
+    try {
+      await writeFile(path, text);
+    } catch (error) {
+      throw cannotWrite(path, error);
+    }
+    return new KubeconfigFile(path, text, folder);
   }
 
   async #remove(): Promise<void> {
