@@ -126,7 +126,7 @@ class OpenDatabase implements Database {
   readonly #sqlite: SqliteDatabase;
   readonly #logPath: string;
   /** The write-ahead log; SQLite creates it with the first commit. It has no locks, which closing a file would release. */
-  #log: FileHandle | undefined;
+  #log: Promise<FileHandle> | undefined;
 
   constructor(sqlite: SqliteDatabase, logPath: string) {
     this.#sqlite = sqlite;
@@ -159,15 +159,17 @@ class OpenDatabase implements Database {
 
   async sync(): Promise<void> {
     try {
-      this.#log ??= await open(this.#logPath, constants.O_RDWR);
-      await this.#log.datasync();
+      // A promise, so that two that sync at once share one handle.
+      this.#log ??= open(this.#logPath, constants.O_RDWR);
+      await (await this.#log).datasync();
     } catch (error) {
       throw fileError(error);
     }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#log?.close();
+    const log = await this.#log?.catch(() => undefined); // who asked for it has got the error
+    await log?.close();
     guarded(() => this.#sqlite.close());
   }
 }

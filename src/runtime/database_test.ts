@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readlink, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { assertEquals, assertRejects, assertThrows, test } from "../../tests/testing.ts";
 import { DatabaseError, type DatabaseProblem, openDatabase } from "./database.ts";
@@ -55,6 +55,23 @@ test("a database that is open is locked until it is closed", async () => {
     assertEquals(await problemOf(() => openDatabase(site.file)), "locked");
   }
   await using _second = await openDatabase(site.file);
+});
+
+test("syncs at the same time share one handle of the log, which is closed with the database", async () => {
+  if (await stat("/proc/self/fd").catch(() => undefined) === undefined) return; // only Linux lists open files there
+  await using site = await folder();
+  const openFiles = async () => {
+    const targets = (await readdir("/proc/self/fd")).map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => ""));
+    return (await Promise.all(targets)).filter((target) => target.startsWith(site.path)).length;
+  };
+  {
+    await using database = await openDatabase(site.file);
+    database.execute("CREATE TABLE t (a TEXT)");
+    const before = await openFiles();
+    await Promise.all([database.sync(), database.sync(), database.sync()]);
+    assertEquals(await openFiles() - before, 1);
+  }
+  assertEquals(await openFiles(), 0);
 });
 
 test("a file that is no database, a folder and a missing folder are errors that say so", async () => {

@@ -92,6 +92,8 @@ const creatable: Readonly<Record<string, readonly string[]>> = {
   // A token is made and written there.
   "--debug-token-file": ["a missing file", "a link to nothing"],
   "--record": ["a missing file"],
+  // The folder of a cluster is created.
+  "--data-dir": ["a missing file", "a folder"],
   "--known": ["a missing file", "a link to nothing"],
   "--outfile": ["a missing file", "a link to nothing", "bytes that are no UTF-8"],
   // The folder of the archive is created, and stays.

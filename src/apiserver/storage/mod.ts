@@ -1,4 +1,4 @@
-/** The storage: objects, their history, consistent snapshots, paged lists, and cursors for watches. */
+/** The storage: objects, their history, consistent snapshots, paged lists, cursors for watches, and the file that keeps them. */
 export { type Change, Cursor, type CursorOptions, type Reading, type Snapshot } from "./change_log.ts";
 export type { Durability } from "./durability.ts";
 export { ObjectDatabase, StoredDataError, type StoredSettings } from "./object_database.ts";

@@ -32,7 +32,7 @@ function contentOf(storage: ObjectStorage): readonly string[] {
   }).sort();
 }
 
-test("an opened file has the objects, the revision and the settings with which it was closed", async () => {
+test("[140] an opened file has the objects, the revision and the settings with which it was closed", async () => {
   await using site = await folder();
   let before: readonly string[];
   {
@@ -56,7 +56,7 @@ test("an opened file has the objects, the revision and the settings with which i
   assertEquals(storage.find("configmaps", "default", "a-99"), undefined);
 });
 
-test("a watch goes on after a restart if its collection has not changed; else its version has expired", async () => {
+test("[140] a watch goes on after a restart if its collection has not changed; else its version has expired", async () => {
   await using site = await folder();
   {
     await using database = await ObjectDatabase.open(site.file);
@@ -73,7 +73,7 @@ test("a watch goes on after a restart if its collection has not changed; else it
   assertEquals(database.storage.snapshot("configmaps", 1), undefined);
 });
 
-test("stored() resolves when the file has the changes: a copy of the file at that moment has all of them", async () => {
+test("[140] stored() resolves when the file has the changes: a copy of the file at that moment has all of them", async () => {
   await using site = await folder();
   await using database = await ObjectDatabase.open(site.file);
   for (let index = 0; index < 5; index++) {
@@ -90,7 +90,7 @@ test("stored() resolves when the file has the changes: a copy of the file at tha
   }
 });
 
-test("while the disk is full the changes wait, stored() fails with what to do, and later attempts succeed", async () => {
+test("[140] while the disk is full the changes wait, stored() fails with what to do, and later attempts succeed", async () => {
   await using site = await folder();
   let isFull = false;
   const open: typeof openDatabase = async (path, check) => {
@@ -128,7 +128,7 @@ test("while the disk is full the changes wait, stored() fails with what to do, a
   assertEquals(again.storage.size("configmaps"), 1);
 });
 
-test("after a failed sync nothing is reported as stored any more, because nobody knows what is on the disk", async () => {
+test("[140] after a failed sync nothing is reported as stored any more, because nobody knows what is on the disk", async () => {
   await using site = await folder();
   let syncs = 0;
   const open: typeof openDatabase = async (path, check) => {
@@ -157,7 +157,7 @@ async function problemOf(file: string): Promise<string> {
   }
 }
 
-test("the file of another program, of a newer version and of a newer table is refused and stays as it is", async () => {
+test("[140] the file of another program, of a newer version and of a newer table is refused and stays as it is", async () => {
   await using site = await folder();
   for (
     const [sql, problem] of [
@@ -182,7 +182,7 @@ test("the file of another program, of a newer version and of a newer table is re
   }
 });
 
-test("a file with a changed byte is refused as damaged, or has every object as it was; it is never changed by opening it", async () => {
+test("[140] a file with a changed byte is refused as damaged, or has every object as it was; it is never changed by opening it", async () => {
   await using site = await folder();
   {
     await using database = await ObjectDatabase.open(site.file);
@@ -216,7 +216,7 @@ test("a file with a changed byte is refused as damaged, or has every object as i
   assert(refused > offsets.length / 2, `${refused} of ${offsets.length} are refused`);
 });
 
-test("a log that ends in the middle of a commit has all commits before it", async () => {
+test("[140] a log that ends in the middle of a commit has all commits before it", async () => {
   await using site = await folder();
   const copy = join(site.path, "copy.db");
   {

@@ -36,7 +36,7 @@ function start(dataDir: string, workloads = false): Promise<EmbeddedCluster> {
   });
 }
 
-test("dev --data-dir keeps objects, kubeconfig and port; what it writes is for its owner only", async () => {
+test("[140, security 6] dev --data-dir keeps objects, kubeconfig and port; what it writes is for its owner only", async () => {
   await using place = await site();
   const first = await dev(place.data, "keeper", "--samples", "--until-settled");
   assertEquals(first.code, 0, first.err);
@@ -54,7 +54,7 @@ test("dev --data-dir keeps objects, kubeconfig and port; what it writes is for i
   assertEquals([count(first.out), count(second.out)], [5, 5]);
 });
 
-test("a cluster that starts again continues versions, cluster IPs, kinds, tokens, and a client that has its kubeconfig", async () => {
+test("[140] a cluster that starts again continues versions, cluster IPs, kinds, tokens, and a client that has its kubeconfig", async () => {
   await using place = await site();
   const service = (name: string) => ({
     metadata: { namespace: "default", name },
@@ -107,7 +107,7 @@ test("a cluster that starts again continues versions, cluster IPs, kinds, tokens
   assertEquals(status.user?.username, "system:serviceaccount:default:default");
 });
 
-test("a folder that cannot be used is exit code 1 with what to do, and stays as it is", async () => {
+test("[140] a folder that cannot be used is exit code 1 with what to do, and stays as it is", async () => {
   await using place = await site();
   const path = (name: string) => join(place.path, name);
   await writeFile(path("file"), "");
@@ -138,7 +138,7 @@ test("a folder that cannot be used is exit code 1 with what to do, and stays as 
   assertMatch(none.err, /^op: Cannot open data folder "\/proc\/none\/data": .*\. Choose another folder\n$/);
 });
 
-test("a folder that another process uses is refused, and is free at its end", async () => {
+test("[140] a folder that another process uses is refused, and is free at its end", async () => {
   await using place = await site();
   {
     await using _running = await start(place.data);
