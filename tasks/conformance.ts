@@ -23,8 +23,8 @@ function formatted(text: string): string {
   return stdout;
 }
 
-function writePage(isCheck: boolean): number {
-  const text = formatted(conformancePage());
+async function writePage(isCheck: boolean): Promise<number> {
+  const text = formatted(await conformancePage());
   const present = existsSync(page) ? readFileSync(page, "utf8") : "";
   if (present === text) return 0;
   if (!isCheck) {
@@ -42,4 +42,4 @@ function onControlPlane(args: readonly string[]): number {
 }
 
 const args = process.argv.slice(2);
-process.exitCode = args.includes("--page") ? writePage(args.includes("--check")) : onControlPlane(args);
+process.exitCode = args.includes("--page") ? await writePage(args.includes("--check")) : onControlPlane(args);

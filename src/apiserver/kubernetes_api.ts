@@ -56,7 +56,7 @@ export interface KubernetesApiOptions {
   readonly tokens?: ReadonlyMap<string, User>;
   /** Every request with a known user is allowed, as with the authorization mode AlwaysAllow. @default false: RBAC decides */
   readonly allowsEverything?: boolean;
-  /** Admission plugins that are off, by the names of kube-apiserver: `ServiceAccount`. @default none */
+  /** Admission plugins that are off, by the names of kube-apiserver: `ServiceAccount`; and `StoredOnlyWarning`. @default none */
   readonly disabledPlugins?: readonly string[];
   /** Requests without a credential are those of `system:anonymous`. @default false: they are rejected */
   readonly allowsAnonymous?: boolean;
@@ -145,6 +145,7 @@ export function kubernetesApi(options: KubernetesApiOptions = {}): KubernetesApi
         newUid: () => newUid(random),
       }),
       builtin.last,
+      builtin.warnings,
       ...(rbac === undefined ? [] : [escalationCheck(roles, rbac)]),
     ],
     paths: [discoveryPaths(kinds), openApiPaths(kinds)],

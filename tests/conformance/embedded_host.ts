@@ -32,7 +32,10 @@ const absent: ReadonlySet<string> = new Set(["kubelet", "default-scheduler"]);
 
 /** One embedded server. */
 export class EmbeddedHost implements Host, AsyncDisposable {
-  readonly #api = kubernetesApi({ tokens: new Map([["admin", admin]]) });
+  readonly #api = kubernetesApi({
+    tokens: new Map([["admin", admin]]),
+    disabledPlugins: ["StoredOnlyWarning"], // the real server has no such warnings
+  });
   readonly #stop = new AbortController();
   #controllers: Promise<void> = Promise.resolve();
   #hasControllers = false;

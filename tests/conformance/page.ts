@@ -1,12 +1,13 @@
 /**
- * The page docs/CONFORMANCE.md: the number of cases, and the differences of the embedded server, on purpose or
- * not yet.
+ * The page docs/CONFORMANCE.md: the number of cases, the differences of the embedded server, on purpose or not yet, the depth of
+ * each kind, and what is not served.
  */
 import { caseGroups } from "./cases/mod.ts";
 import type { ConformanceCase } from "./conformance_case.ts";
+import { effectText, kindLines, notServed } from "./kind_depths.ts";
 
 /** The page, in Markdown. */
-export function conformancePage(): string {
+export async function conformancePage(): Promise<string> {
   const all = caseGroups.flatMap(({ group, cases }) => cases.map((subject) => ({ group, ...subject })));
   const deliberate = all.filter((subject) => subject.deliberate !== undefined);
   const known = all.filter((subject) => subject.known !== undefined);
@@ -34,6 +35,26 @@ export function conformancePage(): string {
     "## Not yet",
     "",
     ...known.map(({ group, name, known: why }) => `- ${group}: ${escaped(name)} (${why})`),
+    "",
+    "## Kinds",
+    "",
+    "- full: checked as by the real server, and what Kubernetes does with it happens here, too",
+    "- shallow: only some checks are those of the real server",
+    "- stored only: nothing follows from it here. Its create answers with a warning, unless the admission plugin",
+    "  `StoredOnlyWarning` is disabled",
+    "",
+    "Controllers are those of the simulated cluster: `dev --bare` and `envtest` have none, as a kube-apiserver alone.",
+    "",
+    "| kind | depth | checks | who acts on it |",
+    "| --- | --- | --- | --- |",
+    ...kindLines().map(({ collection, depth, checks, effect }) =>
+      `| ${collection} | ${depth} | ${checks} | ${effectText(effect)} |`
+    ),
+    "",
+    "## Not served",
+    "",
+    ...(await notServed()).map((path) => `- \`${path}\``),
+    "- kinds in alpha and beta versions, which a real server serves only if it is told to",
     "",
   ].join("\n");
 }

@@ -22,7 +22,7 @@ import {
   type WriteContext,
 } from "../model/mod.ts";
 import type { BuiltinNames } from "./kind_names.ts";
-import { checkBySchema, type KindRules, Problems, subdomainName } from "./rules/mod.ts";
+import { checkBySchema, type Depth, type KindRules, Problems, subdomainName } from "./rules/mod.ts";
 import {
   DecodeError,
   decodeStruct,
@@ -70,6 +70,8 @@ export class BuiltinKind implements Kind {
   readonly allowsCreateOnUpdate: boolean;
   readonly deletion: DeletionRules;
   readonly deprecation: string | undefined;
+  /** How closely its rules follow the real server. */
+  readonly depth: Depth;
   /** The name of its type, e.g. `apps/v1.Deployment`. */
   readonly typeName: string;
   readonly #options: BuiltinKindOptions;
@@ -100,6 +102,7 @@ export class BuiltinKind implements Kind {
     this.allowsCreateOnUpdate = rules.allowsCreateOnUpdate ?? false;
     this.deletion = deletionOf(collection, rules);
     this.deprecation = rules.deprecation;
+    this.depth = rules.depth;
   }
 
   get schema(): TypeSchema {

@@ -11,6 +11,7 @@ export {
 } from "./builtin_kinds.ts";
 export { coversScopes } from "./core/mod.ts";
 export { builtinTable, meterOf } from "./kind_groups.ts";
+export { type KindEffect, kindEffects, storedOnlyWarning } from "./kind_effects.ts";
 export { builtinGroups, type BuiltinNames } from "./kind_names.ts";
 export { systemPriorities, systemPriorityClasses } from "./other_groups/mod.ts";
 export { aggregateResources } from "./pods/mod.ts";

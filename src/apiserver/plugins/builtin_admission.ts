@@ -16,6 +16,7 @@ import {
 import { limitRanges } from "./limit_ranges.ts";
 import { namespaceSecurity, podSecurity, templateSecurity } from "./pod_security.ts";
 import { priorities, priorityClasses } from "./priorities.ts";
+import { storedOnlyWarnings } from "./stored_only.ts";
 import { resourceQuotas, type SetUsed } from "./resource_quotas.ts";
 import { runtimeClasses } from "./runtime_classes.ts";
 import { serviceAccounts } from "./service_accounts.ts";
@@ -35,6 +36,8 @@ export interface BuiltinAdmissionParts {
 export function builtinAdmission(parts: BuiltinAdmissionParts): {
   readonly first: AdmissionPlugin;
   readonly last: AdmissionPlugin;
+  /** Warns, and so comes after all that may reject. */
+  readonly warnings: AdmissionPlugin;
 } {
   const { objects, random, disabled = [] } = parts;
   const unless = (name: string, plugin: AdmissionPlugin) => disabled.includes(name) ? [] : [plugin];
@@ -62,7 +65,8 @@ export function builtinAdmission(parts: BuiltinAdmissionParts): {
     ["priorityclasses.scheduling.k8s.io", unless("Priority", priorityClasses(objects))],
   ]);
   const [last = noPlugin] = unless("ResourceQuota", resourceQuotas(parts));
-  return { first: byCollection(plugins), last };
+  const [warnings = noPlugin] = unless("StoredOnlyWarning", storedOnlyWarnings);
+  return { first: byCollection(plugins), last, warnings };
 }
 
 /** In the place of a plugin that is off. */

@@ -145,13 +145,9 @@ function subjectText(question: Question): string {
 
 /** The query of the debug endpoint. */
 function queryOf(question: Question, { limit, all }: WhyFlags): URLSearchParams {
-  const query = new URLSearchParams({ limit: String(limit) });
-  if ("entry" in question) {
-    query.set("entry", String(question.entry));
-    return query;
-  }
-  query.set("kind", question.kind);
-  query.set("key", question.name);
+  const size = { limit: String(limit) };
+  if ("entry" in question) return new URLSearchParams({ entry: String(question.entry), ...size });
+  const query = new URLSearchParams({ kind: question.kind, key: question.name, ...size });
   if (question.namespace !== undefined) query.set("namespace", question.namespace);
   if (question.isNot) query.set("not", "");
   if (all) query.set("all", "");

@@ -16,11 +16,11 @@ import type { QuotaMeter } from "./quota_meter.ts";
  * - `partial`: those of the common fields, the other fields against the schema;
  * - `schema`: only required fields and enums.
  */
-type Depth = "full" | "partial" | "schema";
+export type Depth = "full" | "partial" | "schema";
 
 /** The rules of a kind. */
 export interface KindRules {
-  /** No code reads it: it tells readers how complete the rules are. */
+  /** How complete the rules are: docs/CONFORMANCE.md shows it. */
   readonly depth: Depth;
   /** @default subdomainName */
   readonly validateName?: NameRule;

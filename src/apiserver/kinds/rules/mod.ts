@@ -93,6 +93,7 @@ export {
 } from "./ip.ts";
 export {
   type DefaultsByType,
+  type Depth,
   type ExpressionChecks,
   type KindGroup,
   type KindRules,

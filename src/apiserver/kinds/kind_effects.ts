@@ -1,0 +1,121 @@
+/**
+ * What follows from an object of each built-in kind: who acts on it here, or that nobody does although Kubernetes would. A create
+ * of a kind that is stored only answers with a warning, and docs/CONFORMANCE.md lists all kinds.
+ */
+
+/** Who acts on the objects of a kind. */
+export type KindEffect =
+  /** The API server itself. */
+  | { readonly kind: "server"; readonly does: string }
+  /** A controller of the simulated cluster, by its name. Without the cluster, as with a kube-apiserver alone, nobody. */
+  | { readonly kind: "cluster"; readonly controllers: readonly string[] }
+  /** It answers a request, and stores nothing. */
+  | { readonly kind: "request" }
+  /** Programs and other objects read it; no part of Kubernetes acts on it by itself. */
+  | { readonly kind: "data" }
+  /** Not Kubernetes acts on it, but what is installed beside it. */
+  | { readonly kind: "addon"; readonly who: string }
+  /** Kubernetes would act on it, and nobody does here. */
+  | { readonly kind: "stored"; readonly missing: string };
+
+const data: KindEffect = { kind: "data" };
+const request: KindEffect = { kind: "request" };
+
+function server(does: string): KindEffect {
+  return { kind: "server", does };
+}
+
+function cluster(...controllers: readonly string[]): KindEffect {
+  return { kind: "cluster", controllers };
+}
+
+function addon(who: string): KindEffect {
+  return { kind: "addon", who };
+}
+
+function stored(missing: string): KindEffect {
+  return { kind: "stored", missing };
+}
+
+const drivers = addon("drivers of storage");
+const devices = stored("no device is allocated, and no Pod waits for one");
+const priorities = stored("no request is queued or refused because of it");
+const rbac = server("authorizes requests");
+const webhooks = server("calls webhooks");
+const mutatingPolicies = stored("no request is changed by it");
+
+/** The effect of each built-in kind, by collection. */
+export const kindEffects: Readonly<Record<string, KindEffect>> = {
+  "bindings": request,
+  "componentstatuses": data,
+  "configmaps": data,
+  "endpoints": stored("no EndpointSlice mirrors it"),
+  "events": data,
+  "limitranges": server("sets defaults and limits of new Pods and claims"),
+  "namespaces": cluster("namespace-controller", "serviceaccount-controller"),
+  "nodes": cluster("default-scheduler", "daemonset-controller"),
+  "persistentvolumeclaims": stored("no volume is bound to it or provisioned for it"),
+  "persistentvolumes": stored("it is bound to no claim"),
+  "pods": cluster("default-scheduler", "kubelet"),
+  "podtemplates": data,
+  "replicationcontrollers": stored("no Pod is created for it"),
+  "resourcequotas": cluster("resourcequota-controller"),
+  "secrets": data,
+  "serviceaccounts": server("issues tokens, and adds them to Pods"),
+  "services": cluster("endpointslice-controller"),
+  "apiservices.apiregistration.k8s.io": stored("no request is passed on to another API server"),
+  "controllerrevisions.apps": data,
+  "daemonsets.apps": cluster("daemonset-controller"),
+  "deployments.apps": cluster("deployment-controller"),
+  "replicasets.apps": cluster("replicaset-controller"),
+  "statefulsets.apps": cluster("statefulset-controller"),
+  "selfsubjectreviews.authentication.k8s.io": request,
+  "tokenreviews.authentication.k8s.io": request,
+  "localsubjectaccessreviews.authorization.k8s.io": request,
+  "selfsubjectaccessreviews.authorization.k8s.io": request,
+  "selfsubjectrulesreviews.authorization.k8s.io": request,
+  "subjectaccessreviews.authorization.k8s.io": request,
+  "horizontalpodautoscalers.autoscaling": stored("nothing is scaled"),
+  "cronjobs.batch": stored("no Job is created when its time comes"),
+  "jobs.batch": cluster("job-controller"),
+  "certificatesigningrequests.certificates.k8s.io": stored("no certificate is signed"),
+  "ingressclasses.networking.k8s.io": addon("Ingress controllers"),
+  "ingresses.networking.k8s.io": addon("Ingress controllers"),
+  "ipaddresses.networking.k8s.io": stored("no address of a Service comes from it"),
+  "networkpolicies.networking.k8s.io": addon("network plugins"),
+  "servicecidrs.networking.k8s.io": stored("no address of a Service comes from it"),
+  "poddisruptionbudgets.policy": cluster("disruption-controller"),
+  "clusterrolebindings.rbac.authorization.k8s.io": rbac,
+  "clusterroles.rbac.authorization.k8s.io": cluster("clusterrole-aggregation-controller"),
+  "rolebindings.rbac.authorization.k8s.io": rbac,
+  "roles.rbac.authorization.k8s.io": rbac,
+  "csidrivers.storage.k8s.io": drivers,
+  "csinodes.storage.k8s.io": drivers,
+  "csistoragecapacities.storage.k8s.io": drivers,
+  "storageclasses.storage.k8s.io": drivers,
+  "volumeattachments.storage.k8s.io": drivers,
+  "volumeattributesclasses.storage.k8s.io": drivers,
+  "mutatingadmissionpolicies.admissionregistration.k8s.io": mutatingPolicies,
+  "mutatingadmissionpolicybindings.admissionregistration.k8s.io": mutatingPolicies,
+  "mutatingwebhookconfigurations.admissionregistration.k8s.io": webhooks,
+  "validatingadmissionpolicies.admissionregistration.k8s.io": server("evaluates their rules"),
+  "validatingadmissionpolicybindings.admissionregistration.k8s.io": server("evaluates the rules of the policy"),
+  "validatingwebhookconfigurations.admissionregistration.k8s.io": webhooks,
+  "customresourcedefinitions.apiextensions.k8s.io": server("serves their kinds"),
+  "priorityclasses.scheduling.k8s.io": server("gives Pods their priority"),
+  "leases.coordination.k8s.io": data,
+  "runtimeclasses.node.k8s.io": server("gives Pods their overhead and their nodes"),
+  "endpointslices.discovery.k8s.io": data,
+  "deviceclasses.resource.k8s.io": devices,
+  "resourceclaims.resource.k8s.io": devices,
+  "resourceclaimtemplates.resource.k8s.io": devices,
+  "resourceslices.resource.k8s.io": devices,
+  "flowschemas.flowcontrol.apiserver.k8s.io": priorities,
+  "prioritylevelconfigurations.flowcontrol.apiserver.k8s.io": priorities,
+};
+
+/** The warning for a new object. @returns undefined if somebody acts on it, or nobody would */
+export function storedOnlyWarning(kind: string, collection: string): string | undefined {
+  const effect = kindEffects[collection];
+  return effect?.kind === "stored" ? `this server only stores the ${kind}: ${effect.missing}` : undefined;
+}

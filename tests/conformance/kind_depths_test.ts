@@ -1,0 +1,72 @@
+import { assert, assertEquals, test } from "../testing.ts";
+import { builtinFamilies, kindEffects } from "../../src/apiserver/kinds/mod.ts";
+import { kubernetesApi } from "../../src/apiserver/mod.ts";
+import { clusterWatches, kindLines, notServed } from "./kind_depths.ts";
+
+test("every built-in kind says what follows from its objects, and no other kind does", () => {
+  const collections = builtinFamilies().map(({ collection }) => collection);
+  assertEquals(Object.keys(kindEffects).toSorted(), collections.toSorted());
+});
+
+test("the simulated cluster acts on what it is said to act on, and reconciles nothing that is stored only", () => {
+  const watches = clusterWatches();
+  for (const [collection, effect] of Object.entries(kindEffects)) {
+    // What keeps objects from being deleted too early does not act on them.
+    const reconciling = [...watches].filter((one) => one.startsWith(`${collection} for `) && !/-protection-/.test(one));
+    if (effect.kind === "stored") assertEquals(reconciling, []);
+    if (effect.kind !== "cluster") continue;
+    for (const name of effect.controllers) {
+      const isWatching = ["for", "watches"].some((role) => watches.has(`${collection} ${role} ${name}`));
+      assert(isWatching, `${name} does not watch ${collection}`);
+    }
+  }
+});
+
+test("what is stored only, is shallow and is full are all among the kinds", () => {
+  const depths = new Set(kindLines().map(({ depth }) => depth));
+  assertEquals([...depths].toSorted(), ["full", "shallow", "stored only"]);
+});
+
+test("a path that is listed as not served is not, and one that is served is not listed", async () => {
+  const missing = await notServed();
+  assert(missing.includes("pods/exec"), missing.join());
+  assert(!missing.includes("pods/log") && !missing.includes("/version"), missing.join());
+});
+
+test("the create of a stored-only kind answers with a warning that says what does not happen; an update does not", async () => {
+  using server = kubernetesApi().server;
+  const path = "/apis/admissionregistration.k8s.io/v1/mutatingadmissionpolicies";
+  const policy = {
+    apiVersion: "admissionregistration.k8s.io/v1",
+    kind: "MutatingAdmissionPolicy",
+    metadata: { name: "a" },
+    spec: {
+      reinvocationPolicy: "Never",
+      matchConstraints: {
+        resourceRules: [{ apiGroups: [""], apiVersions: ["v1"], operations: ["CREATE"], resources: ["pods"] }],
+      },
+      mutations: [{
+        patchType: "ApplyConfiguration",
+        applyConfiguration: { expression: "Object{metadata: Object.metadata{labels: Object.metadata.labels{a: 'b'}}}" },
+      }],
+    },
+  };
+  const send = (method: string, url: string, body: unknown) =>
+    server.fetch(
+      new Request(`http://in.memory${url}`, {
+        method,
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify(body),
+      }),
+    );
+  const created = await send("POST", path, policy);
+  assertEquals([created.status, created.headers.get("warning")], [
+    201,
+    '299 - "this server only stores the MutatingAdmissionPolicy: no request is changed by it"',
+  ]);
+  const stored = await created.json();
+  const updated = await send("PUT", `${path}/a`, { ...stored, metadata: { ...stored.metadata, labels: { a: "b" } } });
+  assertEquals([updated.status, updated.headers.get("warning")], [200, null]);
+  const other = await send("POST", "/api/v1/namespaces/default/configmaps", { metadata: { name: "a" } });
+  assertEquals([other.status, other.headers.get("warning")], [201, null]);
+});
