@@ -8,6 +8,8 @@ import { timeText } from "./_values.ts";
 
 const options = { maxConcurrentReconciles: 5, recordsEvents: false } as const;
 
+const replicaSetFields = ["replicas", "readyReplicas", "availableReplicas", "fullyLabeledReplicas"] as const;
+
 /** They take the place of the controllers that create Pods, under the names of these. */
 export const assumedRollouts: readonly ControllerDefinition[] = [
   controller("deployment-controller", options).for(builtin.Deployment, { writesStatus: true }).reconcile(
@@ -34,11 +36,17 @@ export const assumedRollouts: readonly ControllerDefinition[] = [
   ),
   controller("replicaset-controller", options).for(builtin.ReplicaSet, { writesStatus: true }).reconcile(
     async (ctx) => {
-      const counts = countsOf(ctx.object, ["replicas", "readyReplicas", "availableReplicas", "fullyLabeledReplicas"]);
-      await ctx.patchStatus(counts);
+      await ctx.patchStatus(countsOf(ctx.object, replicaSetFields));
       return done;
     },
   ),
+  controller("replicationcontroller-controller", options).for(builtin.ReplicationController, { writesStatus: true })
+    .reconcile(
+      async (ctx) => {
+        await ctx.patchStatus(countsOf(ctx.object, replicaSetFields));
+        return done;
+      },
+    ),
   controller("statefulset-controller", options).for(builtin.StatefulSet, { writesStatus: true }).reconcile(
     async (ctx) => {
       const fields = ["replicas", "updatedReplicas", "readyReplicas", "availableReplicas", "currentReplicas"] as const;

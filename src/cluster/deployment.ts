@@ -334,7 +334,11 @@ function deploymentStatus(deployment: Deployment, rollout: Rollout) {
   const available = availableReplicas(all);
   const updated = newest?.status?.replicas ?? 0;
   const counts = { ...rollout, replicas, updated, available };
-  const conditions = [availableCondition(deployment, available), progressingCondition(deployment, counts)];
+  const conditions = [
+    availableCondition(deployment, available),
+    progressingCondition(deployment, counts),
+    ...all.flatMap(failuresOf).slice(0, 1),
+  ];
   const hasProgressed = isProgress(deployment, counts);
   return {
     observedGeneration: deployment.metadata.generation,
@@ -345,6 +349,14 @@ function deploymentStatus(deployment: Deployment, rollout: Rollout) {
     unavailableReplicas: Math.max(0, desiredReplicas(all) - available) || null,
     conditions: conditions.map((condition) => withTimes(deployment, condition, { now: rollout.now, hasProgressed })),
   };
+}
+
+/** The condition of a ReplicaSet whose Pods cannot be created or deleted. That of the newest one is also its Deployment's. */
+function failuresOf({ status }: ReplicaSet): readonly DesiredCondition[] {
+  const failure = status?.conditions?.find(({ type }) => type === "ReplicaFailure");
+  if (failure === undefined) return [];
+  const { type, reason = "", message = "" } = failure;
+  return [{ type, status: "True", reason, message }];
 }
 
 /** Milliseconds until a rollout exceeds its progress deadline; undefined when it has none. */

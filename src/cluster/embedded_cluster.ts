@@ -109,7 +109,9 @@ export class EmbeddedCluster implements AsyncDisposable {
     const { operatorTransport, transportFor } = accounts;
     const managerTransport = yieldingTransport(operatorTransport(api.server.fetch), clock);
     this.managerOptions = { client: new Client(managerTransport, { clock }), transportFor };
-    const cluster = new SimulatedCluster({ client: this.client, nodes, pace, caCertificate: ca, clock, random });
+    const { client } = this;
+    const { storage } = api.server;
+    const cluster = new SimulatedCluster({ client, storage, nodes, pace, caCertificate: ca, clock, random });
     const { signal } = this.#stop;
     this.#running = workloads ? cluster.run({ stop: signal, kill: signal }) : Promise.resolve();
     this.#nodesCreated = workloads ? Promise.race([cluster.nodesCreated, this.#running]) : Promise.resolve();

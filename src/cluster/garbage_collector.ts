@@ -79,9 +79,20 @@ export class GarbageCollector implements Runnable {
     this.#queue.shutDown();
   }
 
+  /** Also collects these kinds, from now on. A kind that is already collected is ignored. */
+  add(resources: readonly Resource[]): void {
+    for (const resource of resources) {
+      const kind = kindKey(resource.group, resource.kind);
+      // The two kinds of Events are the same objects, and Events neither own objects nor have owners.
+      if (this.#kinds.has(kind) || resource.kind === "Event") continue;
+      this.#kinds.set(kind, resource as Resource<KubeObject>);
+      this.#listen(resource as Resource<KubeObject>);
+    }
+  }
+
   /** Keeps the set of watched kinds equal to the kinds of the server. */
   async #watchKinds(stop: AbortSignal): Promise<void> {
-    if (this.#fixed !== undefined) return this.#add(this.#fixed);
+    if (this.#fixed !== undefined) return this.add(this.#fixed);
     const wake = () => this.#wake();
     const definitions = this.#factory.informer(builtin.CustomResourceDefinition, { projection: "metadata" });
     definitions.addHandler({ onAdd: wake, onUpdate: wake });
@@ -97,21 +108,11 @@ export class GarbageCollector implements Runnable {
     try {
       const found = await this.#discovery.refresh(stop);
       const needed = ["delete", "list", "watch", "patch"];
-      this.#add(
+      this.add(
         found.filter(({ verbs }) => needed.every((verb) => verbs.includes(verb))).map(({ resource }) => resource),
       );
     } catch (error) {
       if (!stop.aborted) this.#log.warn("discovery failed, retrying", { error });
-    }
-  }
-
-  #add(resources: readonly Resource[]): void {
-    for (const resource of resources) {
-      const kind = kindKey(resource.group, resource.kind);
-      // The two kinds of Events are the same objects, and Events neither own objects nor have owners.
-      if (this.#kinds.has(kind) || resource.kind === "Event") continue;
-      this.#kinds.set(kind, resource as Resource<KubeObject>);
-      this.#listen(resource as Resource<KubeObject>);
     }
   }
 

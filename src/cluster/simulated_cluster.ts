@@ -2,8 +2,9 @@
  * SimulatedCluster: nodes, workload controllers and garbage collection for an API server that has none of them. One Manager
  * runs the controllers, as it runs those of an operator.
  */
-import type { ObjectKey, OwnerReference, Resource } from "../api/mod.ts";
-import { type Clock, type Random, systemClock, systemRandom } from "../async/mod.ts";
+import { type ObjectKey, type OwnerReference, type Resource, resourceName } from "../api/mod.ts";
+import type { ObjectStorage } from "../apiserver/mod.ts";
+import { type Clock, onAbort, type Random, systemClock, systemRandom } from "../async/mod.ts";
 import type { Client } from "../client/mod.ts";
 import { type ControllerDefinition, done } from "../controller/mod.ts";
 import { type Life, Manager, type Runnable } from "../manager/mod.ts";
@@ -17,7 +18,7 @@ import { GarbageCollector } from "./garbage_collector.ts";
 import { jobController } from "./job.ts";
 import { createNodes, kubeletController, type KubeletPace } from "./kubelet.ts";
 import { namespaceController, serviceAccountController } from "./namespace.ts";
-import { replicaSetController } from "./replica_set.ts";
+import { replicaSetController, replicationController } from "./replica_set.ts";
 import { resourceQuotaController } from "./resource_quota.ts";
 import { schedulerController } from "./scheduler.ts";
 import { statefulSetController } from "./stateful_set.ts";
@@ -42,6 +43,11 @@ export interface ClusterControllersOptions {
 /** Options of a {@link SimulatedCluster}. */
 export interface SimulatedClusterOptions extends ClusterControllersOptions {
   readonly client: Client;
+  /**
+   * The storage of the API server, if that is in this process: controllers of kinds that few clusters have then start with
+   * the first object of their kind, and cost nothing before. @default they start at once
+   */
+  readonly storage?: Pick<ObjectStorage, "revision" | "size" | "watch">;
   /** The number of nodes. @default 3 */
   readonly nodes?: number;
   /** The kinds that are garbage collected. @default all kinds of the server */
@@ -54,6 +60,9 @@ export interface SimulatedClusterOptions extends ClusterControllersOptions {
   readonly random?: Random;
 }
 
+/** Controllers of kinds that few clusters have. */
+const onDemand: ReadonlySet<string> = new Set(["replicationcontroller-controller"]);
+
 /** Runs until `stop` is aborted. */
 export class SimulatedCluster implements Runnable {
   readonly name = "simulated-cluster";
@@ -61,31 +70,66 @@ export class SimulatedCluster implements Runnable {
   readonly nodesCreated: Promise<void>;
   readonly #onNodesCreated: () => void;
   readonly #options: SimulatedClusterOptions;
+  readonly #onDemand: readonly ControllerDefinition[];
   readonly #manager: Manager;
 
   constructor(options: SimulatedClusterOptions) {
-    const { client, clock = systemClock, random = systemRandom } = options;
     this.#options = options;
     ({ promise: this.nodesCreated, resolve: this.#onNodesCreated } = Promise.withResolvers<void>());
-    // No grace period: nothing depends on the work that is interrupted.
-    this.#manager = new Manager({ client, name: "simulated-cluster", clock, random, gracefulShutdownTimeoutMs: 0 });
-    for (const definition of clusterControllers(options)) this.#manager.add(definition);
+    const definitions = Object.groupBy(
+      clusterControllers(options),
+      ({ name }) => options.storage !== undefined && onDemand.has(name) ? "onDemand" : "atOnce",
+    );
+    this.#onDemand = definitions.onDemand ?? [];
+    this.#manager = this.#managerOf(definitions.atOnce ?? []);
   }
 
   async run({ stop }: Life): Promise<void> {
     const { client, nodes, collected, isOwnerKnown, clock = systemClock, random = systemRandom } = this.#options;
     await createNodes(client, { count: nodes, now: clock.now() }, stop);
     this.#onNodesCreated();
-    await this.#manager.addRunnable(
-      new GarbageCollector({ client, resources: collected, isOwnerKnown, clock, random }),
-    );
+    const collector = new GarbageCollector({ client, resources: collected, isOwnerKnown, clock, random });
+    await this.#manager.addRunnable(collector);
+    for (const definition of this.#onDemand) {
+      await this.#manager.addRunnable({
+        name: definition.name,
+        run: ({ stop }) => this.#runOnDemand(definition, collector, stop),
+      });
+    }
     await this.#manager.run(stop);
+  }
+
+  async #runOnDemand(definition: ControllerDefinition, collector: GarbageCollector, stop: AbortSignal): Promise<void> {
+    await this.#firstObject(definition.primary, stop);
+    if (stop.aborted) return;
+    collector.add([definition.primary]);
+    await this.#managerOf([definition]).run(stop);
+  }
+
+  /** Resolves when there is an object of the kind, or at the stop. */
+  async #firstObject(resource: Resource, stop: AbortSignal): Promise<void> {
+    const { storage } = this.#options;
+    const collection = resourceName(resource);
+    if (storage === undefined || storage.size(collection) > 0) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    using cursor = storage.watch(collection, { namespace: "", after: storage.revision, onChange: resolve });
+    using _stop = onAbort(stop, resolve);
+    cursor.read(); // only a cursor that has been read reports changes
+    await promise;
+  }
+
+  #managerOf(definitions: readonly ControllerDefinition[]): Manager {
+    const { client, clock = systemClock, random = systemRandom } = this.#options;
+    // No grace period: nothing depends on the work that is interrupted.
+    const manager = new Manager({ client, name: "simulated-cluster", clock, random, gracefulShutdownTimeoutMs: 0 });
+    for (const definition of definitions) manager.add(definition);
+    return manager;
   }
 }
 
 /** The controllers of a simulated cluster. Each Manager needs its own: some of them have state. */
 export function clusterControllers(options: ClusterControllersOptions = {}): readonly ControllerDefinition[] {
-  const rollouts = [deploymentController, replicaSetController, statefulSetController];
+  const rollouts = [deploymentController, replicaSetController, replicationController, statefulSetController];
   const definitions = [
     namespaceController(),
     serviceAccountController(options.caCertificate ?? ""),

@@ -254,7 +254,9 @@ export class World implements AsyncDisposable {
   }
 
   #clusterOf(collected: readonly Resource[], nodes: number | undefined): SimulatedCluster {
-    return new SimulatedCluster({ client: this.client, clock: this.clock, random: this.#random, collected, nodes });
+    const { client, clock } = this;
+    const { storage } = this.#api.server;
+    return new SimulatedCluster({ client, storage, clock, random: this.#random, collected, nodes });
   }
 
   #run(cluster: SimulatedCluster): void {

@@ -182,7 +182,7 @@ export class MemoryEnvironment implements CaseEnvironment, AsyncDisposable {
   #runCluster(): void {
     const { signal } = this.#stop;
     const parts = { client: this.client, clock: this.#clock, random: this.#random };
-    const cluster = new SimulatedCluster({ ...parts, nodes: 0 });
+    const cluster = new SimulatedCluster({ ...parts, storage: this.#api.server.storage, nodes: 0 });
     this.#cluster = cluster.run({ stop: signal, kill: signal }).catch((error: unknown) => {
       if (!signal.aborted) this.#failures.push(error);
     });

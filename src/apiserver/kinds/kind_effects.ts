@@ -58,7 +58,7 @@ export const kindEffects: Readonly<Record<string, KindEffect>> = {
   "persistentvolumes": stored("it is bound to no claim"),
   "pods": cluster("default-scheduler", "kubelet"),
   "podtemplates": data,
-  "replicationcontrollers": stored("no Pod is created for it"),
+  "replicationcontrollers": cluster("replicationcontroller-controller"),
   "resourcequotas": cluster("resourcequota-controller"),
   "secrets": data,
   "serviceaccounts": server("issues tokens, and adds them to Pods"),

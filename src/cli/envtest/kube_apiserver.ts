@@ -6,7 +6,7 @@
  *
  * Caveats: the objects are in this process and end with it. HTTP/1.1 only.
  */
-import { type Connection, kubernetesApi, type KubernetesApiOptions, type User } from "../../apiserver/mod.ts";
+import { kubernetesApi, type KubernetesApiOptions, type User } from "../../apiserver/mod.ts";
 import { type Clock, systemClock } from "../../async/mod.ts";
 import { Client, type Transport } from "../../client/mod.ts";
 import { SimulatedCluster } from "../../cluster/mod.ts";
@@ -81,7 +81,7 @@ export async function startApiServer(flags: FlagWords, parts: ApiServerParts): P
     onError,
   });
   const stop = new AbortController();
-  const cluster = hasCluster ? runCluster(server.fetch, administrator, { clock, stop: stop.signal }) : undefined;
+  const cluster = hasCluster ? runCluster(server, administrator, { clock, stop: stop.signal }) : undefined;
   cluster?.catch((error: unknown) => stop.signal.aborted || onError(error));
   return {
     url: `https://${hostname}:${listener.port}`,
@@ -233,7 +233,7 @@ function newAdministrator(): Administrator {
 }
 
 async function runCluster(
-  fetch: (request: Request, connection?: Connection) => Promise<Response>,
+  { fetch, storage }: ReturnType<typeof kubernetesApi>["server"],
   { token }: Administrator,
   { clock, stop }: { readonly clock: Clock; readonly stop: AbortSignal },
 ): Promise<void> {
@@ -242,5 +242,6 @@ async function runCluster(
     headers.set("authorization", `Bearer ${token}`);
     return fetch(new Request(request, { headers }));
   };
-  await new SimulatedCluster({ client: new Client(transport, { clock }), clock }).run({ stop, kill: stop });
+  const client = new Client(transport, { clock });
+  await new SimulatedCluster({ client, storage, clock }).run({ stop, kill: stop });
 }

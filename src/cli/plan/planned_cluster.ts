@@ -251,6 +251,7 @@ export class PlannedCluster implements AsyncDisposable {
     const collected = [...workloads, ...kinds.map(({ resource }) => resource)];
     return new SimulatedCluster({
       client: new Client(transport, { clock: this.clock }),
+      storage: this.storage,
       clock: this.clock,
       random: this.#random,
       // The Nodes of the cluster, when the controllers see them.

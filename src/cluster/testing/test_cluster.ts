@@ -14,6 +14,8 @@ import { SimulatedCluster } from "../simulated_cluster.ts";
 export interface TestClusterOptions {
   readonly nodes?: number;
   readonly pace?: KubeletPace;
+  /** The kinds that are garbage collected. @default all kinds of the server */
+  readonly collected?: readonly Resource[];
 }
 
 /** Virtual milliseconds without a write after which the cluster has settled. */
@@ -29,16 +31,21 @@ export class TestCluster implements AsyncDisposable {
   readonly #running: Promise<void>;
   /** All writes of the cluster and of the test: `DELETE /api/v1/...`. */
   readonly writes: string[] = [];
+  /** The paths that the cluster and the test have read. */
+  readonly reads: Set<string> = new Set();
 
-  private constructor({ nodes, pace }: TestClusterOptions) {
+  private constructor({ nodes, pace, collected }: TestClusterOptions) {
     const [clock, random] = [this.clock, seededRandom(1)];
     this.#api = kubernetesApi({ clock, random });
     this.#requests = new RequestTracker(this.#api.server.fetch);
     this.client = new Client((request) => {
-      if (request.method !== "GET") this.writes.push(`${request.method} ${new URL(request.url).pathname}`);
+      const { pathname } = new URL(request.url);
+      if (request.method === "GET") this.reads.add(pathname);
+      else this.writes.push(`${request.method} ${pathname}`);
       return this.#requests.fetch(request);
     }, { clock });
-    const cluster = new SimulatedCluster({ client: this.client, nodes, pace, clock, random });
+    const { storage } = this.#api.server;
+    const cluster = new SimulatedCluster({ client: this.client, storage, collected, nodes, pace, clock, random });
     this.#running = cluster.run({ stop: this.#stop.signal, kill: this.#stop.signal });
   }
 
