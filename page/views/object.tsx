@@ -31,7 +31,7 @@ export function ObjectView({ model, api, resource, objectKey }: ObjectViewProps)
   const now = useNow(model);
   const answers = useAnswers(api, { resource, objectKey, version });
   const object = model.objects.get(objectId(resource, objectKey));
-  const kind = object?.ref.kind ?? answers.explanation?.object.kind ?? resource;
+  const kind = object?.ref.kind ?? answers.explanation?.object?.kind ?? resource;
   return (
     <article class="object">
       <header class="object-head">
