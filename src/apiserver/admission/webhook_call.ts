@@ -118,14 +118,23 @@ function urlOf({ url, service }: WebhookTarget, services: ReadonlyMap<string, st
     if (url === undefined) {
       throw new WebhookCallError("failed to call webhook: neither url nor service is configured");
     }
-    return url;
+    if (!URL.canParse(url)) throw new WebhookCallError(`failed to call webhook: Unparsable URL: ${url}`);
+    const { origin, pathname } = new URL(url);
+    return `${origin}${cleanPath(pathname)}`;
   }
   const { namespace, name, port, path } = service;
   const origin = services.get(`${namespace}/${name}:${port}`) ?? services.get(`${namespace}/${name}`);
-  if (origin !== undefined) return `${origin}${path}`;
+  if (origin !== undefined) return `${origin}${cleanPath(path)}`;
+  const asked = `https://${name}.${namespace}.svc:${port}${cleanPath(path)}`;
   throw new WebhookCallError(
-    `failed to call webhook: Post "https://${name}.${namespace}.svc:${port}${path}": service "${name}" has no address on this server`,
+    `failed to call webhook: Post "${asked}": service "${name}" has no address on this server`,
   );
+}
+
+/** The path as `path.Join` of Go writes it, which the REST client of kube-apiserver uses: `//a/./b/` is `/a/b`. */
+function cleanPath(path: string): string {
+  const { pathname } = new URL(`https://path/${path}`);
+  return `/${pathname.split("/").filter((part) => part !== "").join("/")}`;
 }
 
 function clientFor({ caBundle, service }: WebhookTarget, clients: Map<string, HttpClient>): HttpClient {

@@ -71,9 +71,12 @@ async function runApiServer(args: readonly string[], session: Session): Promise<
   if (answered(flags, session, { program: apiServerProgram, about, version })) return exitCode.done;
   const [etcd] = flags.list("etcd-servers");
   if (etcd === undefined) throw new FlagWordError("--etcd-servers must be specified");
-  const ending = ended(session);
+  const stop = new AbortController();
+  const ending = ended(session).finally(() => stop.abort());
   const warn = (text: string) => session.info(`Warning: ${text}`);
-  if (await takeEtcd(etcd, processFacts().pid) === "taken-over") {
+  const taken = await taking(etcd, session, stop.signal);
+  if (taken === "stopped") return exitCode.done;
+  if (taken === "taken-over") {
     warn("the objects of the API server that used this etcd before have ended with it");
   }
   await using server = await startApiServer(flags, {
@@ -84,6 +87,16 @@ async function runApiServer(args: readonly string[], session: Session): Promise<
   session.info(`Serving securely on ${new URL(server.url).host}`);
   await ending;
   return exitCode.done;
+}
+
+/** Takes the etcd. @returns "stopped" when a signal ended the wait for it */
+async function taking(url: string, { processEnvironment: { clock } }: Session, signal: AbortSignal) {
+  try {
+    return await takeEtcd(url, processFacts().pid, { clock, signal });
+  } catch (error) {
+    if (signal.aborted) return "stopped";
+    throw error;
+  }
 }
 
 /** `kubectl` is not replaced: the next one in PATH does the work. */

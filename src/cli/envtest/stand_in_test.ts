@@ -1,10 +1,30 @@
 /** Tests of the servers behind the stand-ins: who may connect as whom, and what an etcd is asked. */
 import { freePort } from "../../../tests/free_port.ts";
+import { LoopbackServer } from "../../../tests/loopback.ts";
 import { assertEquals, assertMatch, assertRejects, assertThrows, test } from "../../../tests/testing.ts";
+import { VirtualClock } from "../../async/mod.ts";
 import { serveEtcd, takeEtcd } from "./etcd.ts";
 import { readFlagWords } from "./flag_words.ts";
 import { parseTokenFile, startApiServer } from "./kube_apiserver.ts";
 import { apiServerProgram } from "./programs.ts";
+
+const { signal } = new AbortController();
+
+/** Time passes only while something sleeps. */
+class EtcdClock extends VirtualClock {
+  sleptMs = 0;
+  readonly #onSleep: () => Promise<void>;
+
+  constructor(onSleep: () => Promise<void> = () => Promise.resolve()) {
+    super();
+    this.#onSleep = onSleep;
+  }
+
+  override async sleep(ms: number): Promise<void> {
+    this.sleptMs += ms;
+    await this.#onSleep();
+  }
+}
 
 /** Starts an API server on plain flags, and requests a path of it with a token. */
 async function setUp(words: readonly string[]) {
@@ -58,16 +78,34 @@ test("[139] an etcd is healthy and belongs to one API server that runs", async (
   await using _etcd = await serveEtcd(new URL(url), (pid) => alive.has(pid));
   const health = await fetch(`${url}health`);
   assertEquals([health.status, await health.json()], [200, { health: "true", reason: "" }]);
-  assertEquals([await takeEtcd(url, 1), await takeEtcd(url, 1)], ["new", "new"]);
-  const error = await takeEtcd(url, 2).catch((error: Error) => error);
+  const clock = new EtcdClock();
+  assertEquals([await takeEtcd(url, 1, { clock, signal }), await takeEtcd(url, 1, { clock, signal })], ["new", "new"]);
+  const error = await takeEtcd(url, 2, { clock, signal }).catch((error: Error) => error);
   assertMatch(`${error}`, /the API server with the process id 1 uses it/);
   alive.delete(1);
-  assertEquals(await takeEtcd(url, 2), "taken-over");
+  assertEquals(await takeEtcd(url, 2, { clock, signal }), "taken-over");
+  assertEquals(clock.sleptMs, 0);
 });
 
-test("[139] an address without this program's etcd is refused", async () => {
+test("[139] an API server that starts first waits for its etcd", async () => {
   const url = `http://127.0.0.1:${await freePort()}/`;
-  await assertRejects(() => takeEtcd(url, 1), /it does not answer/);
+  await using started = new AsyncDisposableStack();
+  const clock = new EtcdClock(async () => {
+    if (clock.sleptMs === 300) started.use(await serveEtcd(new URL(url), () => true));
+  });
+  assertEquals(await takeEtcd(url, 1, { clock, signal }), "new");
+  assertEquals(clock.sleptMs, 300);
+});
+
+test("[139] an address without an etcd is given up after 20 s, one of another server at once", async () => {
+  const url = `http://127.0.0.1:${await freePort()}/`;
+  const clock = new EtcdClock();
+  await assertRejects(() => takeEtcd(url, 1, { clock, signal }), /it does not answer/);
+  assertEquals(Math.ceil(clock.sleptMs / 1_000), 20);
+  await using other = await LoopbackServer.start({ answer: (_, response) => void response.end("hello") });
+  const waiting = new EtcdClock();
+  await assertRejects(() => takeEtcd(other.url(), 1, { clock: waiting, signal }), /it is not the one of this program/);
+  assertEquals(waiting.sleptMs, 0);
 });
 
 test("[139] a server starts without a certificate folder, and stops", async () => {

@@ -7,7 +7,7 @@
  */
 
 import { onAbort } from "../process/mod.ts";
-import { refuseCertificate, type ServerCertificate } from "./certificate_path.ts";
+import { refuseCertificate, refuseWithoutPath, type ServerCertificate, trustsServers } from "./certificate_path.ts";
 import { connectStepMs, stepTimedOut } from "./http_client_options.ts";
 import type { Timers } from "./timers.ts";
 
@@ -100,8 +100,12 @@ export function dial(target: SocketTarget, options: DialOptions): Promise<BunSoc
       listening[Symbol.dispose]();
     };
     const { tls } = target;
+    const expected = { name: tls?.serverName ?? "", ca: tls?.ca };
+    // A server whose own certificate is trusted has no path, so Bun only tells what it has found.
+    const isJudgedHere = tls?.rejectUnauthorized === true && trustsServers(tls.ca);
     Bun.connect({
       ...target,
+      ...(isJudgedHere ? { tls: { ...tls, rejectUnauthorized: false } } : {}),
       socket: {
         open(native) {
           native.setNoDelay(true);
@@ -115,11 +119,11 @@ export function dial(target: SocketTarget, options: DialOptions): Promise<BunSoc
         handshake(native, hasSucceeded, error) {
           // Without verification, a wrong name is reported as a failure too; after a real failure the socket closes.
           if (tls?.rejectUnauthorized === false) return onReady();
-          if (!hasSucceeded || error !== null) return onFailure(error ?? connectionClosed());
-          const weakness = refuseCertificate(native.getPeerCertificate(false), {
-            name: tls?.serverName ?? "",
-            ca: tls?.ca,
-          });
+          if (!isJudgedHere && (!hasSucceeded || error !== null)) return onFailure(error ?? connectionClosed());
+          const certificate = native.getPeerCertificate(false);
+          const weakness = error === null
+            ? refuseCertificate(certificate, expected)
+            : refuseWithoutPath(error, certificate, expected);
           if (weakness === undefined) onReady();
           else onFailure(weakness);
         },

@@ -43,6 +43,30 @@ export function refuseCertificate(certificate: ServerCertificate, expected: Expe
   }
 }
 
+/**
+ * True if a trusted certificate is no authority: the certificate of a server, which Go trusts for this one server, and for
+ * which the runtimes find no path.
+ */
+export function trustsServers(ca: string | undefined): boolean {
+  return trustedCertificates(ca).some(({ isAuthority, isVersion1 }) => !(isAuthority ?? isVersion1));
+}
+
+/**
+ * Checks the certificate of a server for which the runtime has found no path, because of `error`: as in Go, it needs none
+ * if it is itself trusted.
+ *
+ * @returns the error, or undefined if the certificate may be used
+ */
+export function refuseWithoutPath(
+  error: Error,
+  certificate: ServerCertificate | undefined,
+  expected: ExpectedServer,
+): Error | undefined {
+  const raw = certificate?.raw;
+  if (raw === undefined || !trustedCertificates(expected.ca).some(({ der }) => isSameBytes(der, raw))) return error;
+  return refuseCertificate({ raw }, expected);
+}
+
 /** No runtime accepts a longer chain. */
 const maxChainLength = 100;
 

@@ -12,7 +12,7 @@ import { connect, type Socket } from "node:net";
 import * as tls from "node:tls";
 import type { Duplex } from "node:stream";
 import { onAbort, untilAborted } from "../process/mod.ts";
-import { refuseCertificate } from "./certificate_path.ts";
+import { type ExpectedServer, refuseCertificate, refuseWithoutPath, trustsServers } from "./certificate_path.ts";
 import { connectStepMs, stepTimedOut } from "./http_client_options.ts";
 import type { Timers } from "./timers.ts";
 
@@ -31,6 +31,8 @@ interface Target {
 
 /** An agent that connects to the server itself. */
 export function directAgent(settings: https.AgentOptions, timers: Timers): https.Agent {
+  // Its connections are judged here before a request gets them, which a class of the runtime cannot do.
+  if (trustsServers(caOf(settings))) return new TunnelAgent(connectDirectly, settings, timers);
   const checkServerIdentity = (name: string, certificate: tls.PeerCertificate) =>
     refuseCertificate(certificate, { name, ca: caOf(settings) }) ?? tls.checkServerIdentity(name, certificate);
   return new DirectAgent({ ...settings, checkServerIdentity }, timers);
@@ -39,7 +41,7 @@ export function directAgent(settings: https.AgentOptions, timers: Timers): https
 /** An agent whose connections go through `proxy`. @throws TypeError for a malformed URL or an unknown scheme. */
 export function tunnelAgent(proxy: string, settings: https.AgentOptions, timers: Timers): https.Agent {
   const url = proxyUrl(proxy);
-  const open: OpenTunnel = url.protocol.startsWith("socks") ? connectBySocks : connectByHttp;
+  const open = url.protocol.startsWith("socks") ? connectBySocks : connectByHttp;
   return new TunnelAgent((target, signal) => open(url, target, signal), settings, timers);
 }
 
@@ -72,14 +74,7 @@ export async function openPlain(
 ): Promise<Duplex> {
   const port = url.port === "" ? 80 : Number(url.port);
   using step = new Step("the connection", options);
-  const socket = connect({ host: url.hostname.replace(/^\[|\]$/g, ""), port });
-  try {
-    await untilAborted(connected(socket), step.signal);
-    return socket;
-  } catch (error) {
-    socket.destroy();
-    throw error;
-  }
+  return await connectDirectly({ host: url.hostname.replace(/^\[|\]$/g, ""), port }, step.signal);
 }
 
 /** The authorities as the client gives them. */
@@ -179,8 +174,11 @@ class TunnelAgent extends https.Agent {
   }
 
   #secure(socket: Socket, host: string): Promise<tls.TLSSocket> {
-    const { ca, cert, key, servername, rejectUnauthorized, minVersion } = this.#settings;
+    const { ca, cert, key, servername, rejectUnauthorized = true, minVersion } = this.#settings;
     const name = servername ?? host;
+    const expected = { name, ca: caOf(this.#settings) };
+    // A server whose own certificate is trusted has no path, so the runtime only tells what it has found.
+    const isJudgedHere = rejectUnauthorized && trustsServers(expected.ca);
     // SNI cannot hold an address; the certificate is still checked against it, as `host`.
     const sni = servername ?? (/^[\d.]+$|:/.test(host) ? "" : host);
     return new Promise((resolve, reject) => {
@@ -190,18 +188,28 @@ class TunnelAgent extends https.Agent {
         ca,
         cert,
         key,
-        rejectUnauthorized,
+        rejectUnauthorized: rejectUnauthorized && !isJudgedHere,
         minVersion,
         servername: sni,
         checkServerIdentity: (_, certificate) =>
-          refuseCertificate(certificate, { name, ca: caOf(this.#settings) }) ??
-            tls.checkServerIdentity(name, certificate),
+          refuseCertificate(certificate, expected) ?? tls.checkServerIdentity(name, certificate),
       });
-      secure.once("secureConnect", () => resolve(secure));
+      secure.once("secureConnect", () => {
+        const problem = isJudgedHere && !secure.authorized ? unpathed(secure, expected) : undefined;
+        if (problem === undefined) resolve(secure);
+        else reject(problem);
+      });
       secure.on("error", reject); // Stays, so that a late error of a given up connection is no unhandled one.
       secure.once("close", () => reject(connectionClosed()));
     });
   }
+}
+
+/** What is wrong with a server for which the runtime has found no path. */
+function unpathed(socket: tls.TLSSocket, expected: ExpectedServer): Error | undefined {
+  const found: unknown = socket.authorizationError;
+  const error = found instanceof Error ? found : Object.assign(new Error(String(found)), { code: String(found) });
+  return refuseWithoutPath(error, socket.getPeerCertificate(true), expected);
 }
 
 function connectionClosed(): Error {
@@ -213,7 +221,17 @@ function fail(onConnect: OnConnect, error: Error): void {
   Reflect.apply(onConnect, undefined, [error]);
 }
 
-type OpenTunnel = (proxy: URL, target: Target, signal: AbortSignal) => Promise<Socket>;
+/** Connects to the server itself. */
+async function connectDirectly({ host, port }: Target, signal: AbortSignal): Promise<Socket> {
+  const socket = connect({ host, port });
+  try {
+    await untilAborted(connected(socket), signal);
+    return socket;
+  } catch (error) {
+    socket.destroy();
+    throw error;
+  }
+}
 
 /** Requests a tunnel from an HTTP proxy. */
 function connectByHttp(proxy: URL, target: Target, signal: AbortSignal): Promise<Socket> {
