@@ -13,6 +13,7 @@ import { standardError } from "../runtime/mod.ts";
 import {
   type BodyDecoder,
   type HealthCheck,
+  HealthChecks,
   HttpHandler,
   type PathHandler,
   requestMetrics,
@@ -138,7 +139,7 @@ export class ApiServer implements Disposable {
       authorizer: options.authorizer ?? { authorize: () => ({ isAllowed: true, reason: "" }) },
       paths: options.paths ?? [],
       decoders: options.decoders ?? [],
-      checks: options.checks ?? [{ name: "ping", check: () => undefined }],
+      health: new HealthChecks(options.checks ?? [{ name: "ping", check: () => undefined }]),
       metrics: requestMetrics(options.metrics ?? new MetricsRegistry(), () => storage.collections()),
       onError: options.onError ?? reportError,
     });

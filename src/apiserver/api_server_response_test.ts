@@ -132,6 +132,23 @@ test("health checks have a short and a verbose response, and report failed check
   assertEquals((await ill.send("GET", "/readyz?exclude=disk")).code, 200);
 });
 
+test("/metrics/slis says how often each check succeeded and failed, and its last result", async () => {
+  const problems: (string | undefined)[] = ["full", undefined, undefined];
+  using server = new TestServer({ checks: [{ name: "disk", check: () => problems.shift() }] });
+  await server.send("GET", "/readyz");
+  await server.send("GET", "/readyz/disk");
+  await server.send("GET", "/livez");
+  const { text, headers } = await server.send("GET", "/metrics/slis");
+  assertEquals(text.split("\n").filter((line) => !line.startsWith("#") && line !== ""), [
+    'kubernetes_healthcheck{name="disk",type="readyz"} 1',
+    'kubernetes_healthcheck{name="disk",type="livez"} 1',
+    'kubernetes_healthchecks_total{name="disk",status="error",type="readyz"} 1',
+    'kubernetes_healthchecks_total{name="disk",status="success",type="readyz"} 1',
+    'kubernetes_healthchecks_total{name="disk",status="success",type="livez"} 1',
+  ]);
+  assertEquals(headers.get("content-type"), "text/plain; version=0.0.4; charset=utf-8; escaping=underscores");
+});
+
 test("metrics count the requests by verb and kind, and the stored objects", async () => {
   using server = new TestServer();
   await server.createConfigMap("a");

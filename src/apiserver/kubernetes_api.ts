@@ -25,9 +25,10 @@ import {
 } from "./admission/mod.ts";
 import { admin, ApiServer } from "./api_server.ts";
 import { CustomResources, definitionRules } from "./crd/mod.ts";
-import { discoveryPaths } from "./discovery/mod.ts";
+import { discoveryPaths, issuerPaths } from "./discovery/mod.ts";
 import { bodyFamilies, builtinFamilies, systemPriorityClasses } from "./kinds/mod.ts";
 import { type Attributes, draftOf, type JsonObject, type Kind, StatusError, type User } from "./model/mod.ts";
+import type { HealthCheck } from "./http/mod.ts";
 import { openApiPaths } from "./openapi/mod.ts";
 import { builtinAdmission, priorityCollection, type SetUsed } from "./plugins/mod.ts";
 import { decodeProtobuf, protobufType } from "./protobuf/mod.ts";
@@ -60,10 +61,14 @@ export interface KubernetesApiOptions {
   readonly disabledPlugins?: readonly string[];
   /** Requests without a credential are those of `system:anonymous`. @default false: they are rejected */
   readonly allowsAnonymous?: boolean;
-  /** The issuer of the tokens of ServiceAccounts. @default "https://kubernetes.default.svc.cluster.local" */
-  readonly issuer?: string;
+  /** The first one issues the tokens of ServiceAccounts; tokens of the others are valid, too. @default "https://kubernetes.default.svc.cluster.local" */
+  readonly issuers?: readonly string[];
   /** The private key that signs these tokens, PEM: RSA or P-256. @default a new one */
   readonly signingKey?: string;
+  /** Keys whose tokens are valid beside those of the signing key: public or private, PEM. @default none */
+  readonly trustedKeys?: readonly string[];
+  /** Where other programs read the keys of tokens: `jwks_uri` of the discovery of the issuer. @default `/openid/v1/jwks` of this server */
+  readonly keysUrl?: string;
   /** Users with a token and given permissions. Without `tokens`, all other requests may do everything. @default none */
   readonly accounts?: readonly Account[];
   /** The origins of webhook services, by `namespace/name`. @default none */
@@ -101,8 +106,8 @@ export function kubernetesApi(options: KubernetesApiOptions = {}): KubernetesApi
   const onError = options.onError === undefined ? {} : { onError: options.onError };
   const { accounts = [] } = options;
   const fixed = new Map([...options.tokens ?? [], ...accounts.map(({ token, user }) => [token, user] as const)]);
-  const { issuer, signingKey, allowsAnonymous } = options;
-  const tokens = new TokenAuthority({ clock, objects: storage, fixed, issuer, signingKey });
+  const { issuers, signingKey, trustedKeys, allowsAnonymous } = options;
+  const tokens = new TokenAuthority({ clock, objects: storage, fixed, issuers, signingKey, trustedKeys });
   const kindOf = ({ group, version, resource }: Attributes) => kinds.find(group, version, resource)?.kind.kind;
   const hasUsers = options.tokens !== undefined || accounts.length > 0;
   const roles = options.tokens === undefined ? withBootstrapRbac(storage) : storage;
@@ -148,7 +153,7 @@ export function kubernetesApi(options: KubernetesApiOptions = {}): KubernetesApi
       builtin.warnings,
       ...(rbac === undefined ? [] : [escalationCheck(roles, rbac)]),
     ],
-    paths: [discoveryPaths(kinds), openApiPaths(kinds)],
+    paths: [discoveryPaths(kinds), openApiPaths(kinds), issuerPaths(tokens, options.keysUrl)],
     decoders: [{ contentType: protobufType, decode: decodeProtobuf }],
     subresources: [
       ...actionHandlers(now),
@@ -156,6 +161,7 @@ export function kubernetesApi(options: KubernetesApiOptions = {}): KubernetesApi
     ],
     reviews: [...accessReviews({ authorizer, tokens, now }), ...actionReviews(now)],
     beforeRequest: new EventExpiry({ storage, clock }).run,
+    checks: checksOf(options.durability),
     ...onError,
   });
   // It lives as long as the storage that it watches.
@@ -195,6 +201,12 @@ function bootstrap(
   for (const { name, object } of systemPriorityClasses(() => ({ uid: newUid(random), creationTimestamp }))) {
     storage.create(priorityCollection, "", name, object);
   }
+}
+
+/** `etcd` is the folder of the objects here. */
+function checksOf(durability: Durability | undefined): readonly HealthCheck[] {
+  const storing = () => durability?.hasFailed === true ? "the objects cannot be stored" : undefined;
+  return [{ name: "ping", check: () => undefined }, { name: "etcd", check: storing }];
 }
 
 /**

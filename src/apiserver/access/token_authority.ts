@@ -2,8 +2,9 @@
  * TokenAuthority: issues and verifies bearer tokens: fixed ones (that of `controller dev`), and those of ServiceAccounts,
  * which are signed JWTs with the claims of kube-apiserver.
  *
- * Guarantees: the signing key never leaves the process and is created with the first token; fixed tokens are compared in
- * constant time; a token becomes invalid with its ServiceAccount (UID) or the object it is bound to.
+ * Guarantees: the signing key never leaves the process and is created when it is first needed; fixed tokens are compared in
+ * constant time; a token becomes invalid with its ServiceAccount (UID) or the object it is bound to. Tokens of other servers
+ * are valid if they name a known issuer and a known key signed them.
  */
 import {
   createHash,
@@ -27,10 +28,12 @@ export interface TokenAuthorityOptions {
   readonly objects: ObjectReader;
   /** Tokens that are valid as long as the server runs. @default none */
   readonly fixed?: ReadonlyMap<string, User>;
-  /** Issuer and default audience of tokens. @default "https://kubernetes.default.svc.cluster.local" */
-  readonly issuer?: string;
+  /** The first one is the issuer and default audience of new tokens, and tokens of the others are valid, too. @default that of kube-apiserver */
+  readonly issuers?: readonly string[];
   /** The private key that signs the tokens of ServiceAccounts, PEM: RSA or P-256. @default a new one */
   readonly signingKey?: string;
+  /** Keys whose tokens are valid beside those of the signing key: public or private, PEM, one or more in a text. @default none */
+  readonly trustedKeys?: readonly string[];
 }
 
 /** The content of a ServiceAccount's token. */
@@ -51,12 +54,19 @@ interface KnownToken {
   readonly audiences: readonly string[];
 }
 
+/** JSON Web Signatures hold r and s, not their DER. */
+const dsaEncoding = "ieee-p1363";
+
+/** Clocks of servers differ by so much at most. Seconds. */
+const maxSkewSeconds = 60;
+
 const defaultIssuer = "https://kubernetes.default.svc.cluster.local";
 
 export class TokenAuthority {
   readonly #clock: Clock;
   readonly #objects: ObjectReader;
-  readonly #issuer: string;
+  readonly #issuers: readonly [string, ...string[]];
+  readonly #trustedKeys: readonly VerificationKey[];
   /** By digest, because digests have the same length. */
   readonly #fixed: readonly (readonly [digest: Uint8Array, user: User])[];
   #keys: SigningKeys | undefined;
@@ -64,14 +74,28 @@ export class TokenAuthority {
   constructor(options: TokenAuthorityOptions) {
     this.#clock = options.clock;
     this.#objects = options.objects;
-    this.#issuer = options.issuer ?? defaultIssuer;
+    const [issuer = defaultIssuer, ...otherIssuers] = options.issuers ?? [];
+    this.#issuers = [issuer, ...otherIssuers];
     this.#keys = options.signingKey === undefined ? undefined : keysOf(createPrivateKey(options.signingKey));
+    this.#trustedKeys = (options.trustedKeys ?? []).flatMap(pemBlocks).map((pem) =>
+      verificationKey(createPublicKey(pem))
+    );
     this.#fixed = [...options.fixed ?? []].map(([token, user]) => [digestOf(token), user] as const);
   }
 
   /** The default audience of tokens. */
   get issuer(): string {
-    return this.#issuer;
+    return this.#issuers[0];
+  }
+
+  /** The public keys that verify the tokens, as JSON Web Keys: the one that signs first. Creates the signing key. */
+  publicKeys(): readonly JsonObject[] {
+    const signing = this.#pair();
+    const others = this.#trustedKeys.filter(({ id }) => id !== signing.id);
+    return [signing, ...others].map(({ publicKey, algorithm, id }) => {
+      const { kty = "", crv, ...numbers } = publicKey.export({ format: "jwk" }) as Readonly<Record<string, string>>;
+      return { use: "sig", kty, kid: id, ...(crv === undefined ? {} : { crv }), alg: algorithm, ...numbers };
+    });
   }
 
   /** Verifies a token; undefined when it is unknown or no longer valid. */
@@ -79,7 +103,7 @@ export class TokenAuthority {
     const digest = digestOf(token);
     let found: User | undefined;
     for (const [known, user] of this.#fixed) if (timingSafeEqual(known, digest)) found = user;
-    return found === undefined ? this.#readSigned(token) : { user: found, audiences: [this.#issuer] };
+    return found === undefined ? this.#readSigned(token) : { user: found, audiences: [this.issuer] };
   }
 
   /** Issues a token for a ServiceAccount. */
@@ -91,36 +115,42 @@ export class TokenAuthority {
       ? {}
       : { [boundTo.kind.toLowerCase()]: { name: boundTo.name, uid: boundTo.uid } };
     const payload = {
-      aud: audiences.length === 0 ? [this.#issuer] : audiences,
+      aud: audiences.length === 0 ? [this.issuer] : audiences,
       exp: now + lifetimeSeconds,
       iat: now,
-      iss: this.#issuer,
+      iss: this.issuer,
       "kubernetes.io": { namespace, ...bound, serviceaccount: { name, uid } },
       nbf: now,
       sub: `system:serviceaccount:${namespace}:${name}`,
     };
     const text = `${encode({ alg: algorithm, kid: id, typ: "JWT" })}.${encode(payload)}`;
-    const signature = sign("sha256", new TextEncoder().encode(text), { key: privateKey, dsaEncoding: "ieee-p1363" });
+    const signature = sign("sha256", new TextEncoder().encode(text), { key: privateKey, dsaEncoding });
     return `${text}.${signature.toString("base64url")}`;
   }
 
   #readSigned(token: string): KnownToken | undefined {
     const parts = token.split(".");
     const [head = "", body = "", signature = ""] = parts;
-    if (this.#keys === undefined || parts.length !== 3) return undefined;
-    const key = { key: this.#keys.publicKey, dsaEncoding: "ieee-p1363" as const };
     const signed = decode(signature);
-    if (signed === undefined) return undefined;
-    if (!verify("sha256", new TextEncoder().encode(`${head}.${body}`), key, signed)) return undefined;
-    const payload: unknown = JSON.parse(new TextDecoder().decode(decode(body)));
-    return this.#validate(payload as JsonObject);
+    if (parts.length !== 3 || signed === undefined) return undefined;
+    const text = new TextEncoder().encode(`${head}.${body}`);
+    const keys = this.#keys === undefined ? this.#trustedKeys : [this.#keys, ...this.#trustedKeys];
+    const isSigned = keys.some(({ publicKey: key }) => verify("sha256", text, { key, dsaEncoding }, signed));
+    if (!isSigned) return undefined;
+    const payload = JSON.parse(new TextDecoder().decode(decode(body))) as Json;
+    return isJsonObject(payload) ? this.#validate(payload) : undefined;
   }
 
-  /** Checks a payload that we have signed: it has the form of {@link issue}. */
+  /** Checks a payload that a trusted key has signed: here, or by another program with that key. */
   #validate(payload: JsonObject): KnownToken | undefined {
     const now = this.#clock.now() / 1000;
+    const { exp, nbf, iss } = payload;
+    if (typeof exp !== "number" || exp <= now || (typeof nbf === "number" && nbf > now + maxSkewSeconds)) {
+      return undefined;
+    }
+    if (!this.#issuers.some((issuer) => issuer === iss)) return undefined;
     const about = read(payload, "kubernetes.io");
-    if (Number(payload.exp) <= now || !isJsonObject(about) || !isJsonObject(about.serviceaccount)) return undefined;
+    if (!isJsonObject(about) || !isJsonObject(about.serviceaccount)) return undefined;
     const namespace = `${about.namespace}`;
     const { name, uid } = about.serviceaccount;
     const account = this.#objects.get("serviceaccounts", namespace, `${name}`);
@@ -145,23 +175,41 @@ export class TokenAuthority {
   }
 }
 
-/** The pair of keys of a server, and the names by which a token refers to it. */
-interface SigningKeys {
-  readonly privateKey: KeyObject;
+/** A key that verifies tokens, and the names by which a token refers to it. */
+interface VerificationKey {
   readonly publicKey: KeyObject;
   readonly algorithm: "ES256" | "RS256";
+  /** The SHA-256 of the key, as kube-apiserver makes it. */
   readonly id: string;
+}
+
+/** The pair of keys of a server. */
+interface SigningKeys extends VerificationKey {
+  readonly privateKey: KeyObject;
 }
 
 /** @throws Error for another type of key */
 function keysOf(privateKey: KeyObject): SigningKeys {
-  const { asymmetricKeyType: type, asymmetricKeyDetails: details } = privateKey;
+  return { privateKey, ...verificationKey(createPublicKey(privateKey)) };
+}
+
+/** @throws Error for another type of key */
+function verificationKey(publicKey: KeyObject): VerificationKey {
+  const { asymmetricKeyType: type, asymmetricKeyDetails: details } = publicKey;
   const isP256 = type === "ec" && ["prime256v1", "P-256"].includes(details?.namedCurve ?? "");
-  if (type !== "rsa" && !isP256) throw new Error(`Cannot sign tokens with a key of type ${type}: use RSA or P-256`);
-  const publicKey = createPublicKey(privateKey);
-  const der = publicKey.export({ type: "spki", format: "der" });
-  const id = createHash("sha256").update(der).digest("base64url");
-  return { privateKey, publicKey, algorithm: type === "rsa" ? "RS256" : "ES256", id };
+  if (type !== "rsa" && !isP256) {
+    throw new Error(`Cannot sign or verify tokens with a key of type ${type}: use RSA or P-256`);
+  }
+  const id = createHash("sha256").update(publicKey.export({ type: "spki", format: "der" })).digest("base64url");
+  return { publicKey, algorithm: type === "rsa" ? "RS256" : "ES256", id };
+}
+
+/** The blocks of a PEM text that hold keys or certificates. @throws Error for a text without one */
+function pemBlocks(text: string): readonly string[] {
+  const blocks = [...text.matchAll(/-----BEGIN ([A-Z ]+)-----[^-]*-----END \1-----/g)]
+    .filter(([, type = ""]) => type.endsWith("KEY") || type === "CERTIFICATE");
+  if (blocks.length === 0) throw new Error("Cannot read a key for tokens: the text has no PEM block with a key");
+  return blocks.map(([block]) => block);
 }
 
 function digestOf(token: string): Uint8Array {

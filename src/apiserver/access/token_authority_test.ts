@@ -1,4 +1,5 @@
-import { assertEquals, assertNotEquals, test } from "../../../tests/testing.ts";
+import { generateKeyPairSync } from "node:crypto";
+import { assertEquals, assertNotEquals, assertThrows, test } from "../../../tests/testing.ts";
 import { VirtualClock } from "../../async/mod.ts";
 import type { JsonObject, ObjectReader } from "../model/mod.ts";
 import { TokenAuthority } from "./token_authority.ts";
@@ -82,4 +83,23 @@ test("a fixed token identifies its user, with the server as audience", () => {
   const { tokens } = setUp();
   assertEquals(tokens.read("fixed")?.user.name, "admin");
   assertEquals(tokens.read("fixed2"), undefined);
+});
+
+test("a token of another server is valid if a trusted key signed it and its issuer is known", () => {
+  const { objects, clock } = setUp();
+  const signingKey = generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey
+    .export({ type: "pkcs8", format: "pem" }).toString();
+  const reader = readerOf(objects);
+  const token = new TokenAuthority({ clock, objects: reader, signingKey, issuers: ["https://old"] }).issue(claims);
+  const nameOf = (issuers: readonly string[], trustedKeys: readonly string[]) =>
+    new TokenAuthority({ clock, objects: reader, issuers, trustedKeys }).read(token)?.user.name;
+  assertEquals(nameOf(["https://new", "https://old"], [signingKey]), "system:serviceaccount:a:robot");
+  assertEquals(nameOf(["https://new"], [signingKey]), undefined);
+  assertEquals(nameOf(["https://new", "https://old"], []), undefined);
+});
+
+test("a text without a key is refused", () => {
+  const options = { clock: new VirtualClock(), objects: readerOf(new Map()) };
+  const failure = /the text has no PEM block with a key/;
+  assertThrows(() => new TokenAuthority({ ...options, trustedKeys: ["no key"] }), failure);
 });

@@ -1,2 +1,3 @@
-/** Discovery: the served groups, versions and kinds, in the legacy and the aggregated format, and the server version. */
+/** Discovery: the served groups, versions and kinds, in the legacy and the aggregated format, the server version, and who issues tokens. */
 export { discoveryPaths, serverVersion } from "./discovery_paths.ts";
+export { issuerPaths } from "./issuer_paths.ts";

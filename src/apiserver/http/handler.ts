@@ -20,7 +20,8 @@ import {
 } from "../model/mod.ts";
 import type { KnownKind, Registry } from "../registry/mod.ts";
 import type { Durability } from "../storage/mod.ts";
-import { isPrettyRequested, plainText, statusErrorResponse } from "./response.ts";
+import { isPrettyRequested, metricsText, plainText, statusErrorResponse } from "./response.ts";
+import { type HealthChecks, isHealthPath } from "./health.ts";
 import { type BodyDecoder, negotiate, type Negotiated } from "./media_types.ts";
 import type { RequestMetrics } from "./request_metrics.ts";
 import { type RequestInfo, requestInfo } from "./request_info.ts";
@@ -45,7 +46,7 @@ export interface HttpHandlerOptions {
   readonly authorizer: Authorizer;
   /** In the order of their calls. */
   readonly paths: readonly PathHandler[];
-  readonly checks: readonly HealthCheck[];
+  readonly health: HealthChecks;
   readonly decoders: readonly BodyDecoder[];
   readonly metrics: RequestMetrics;
   /** Responses wait until it keeps what they show. @default the objects are in memory only */
@@ -53,9 +54,6 @@ export interface HttpHandlerOptions {
   /** Called with each unexpected error. */
   readonly onError: (error: unknown) => void;
 }
-
-/** Paths that need no permission, because probes have no credentials. */
-const openPaths: ReadonlySet<string> = new Set(["healthz", "livez", "readyz"]);
 
 /** Handles requests. */
 export class HttpHandler {
@@ -149,7 +147,7 @@ export class HttpHandler {
 
   async #serve(request: Request, context: Context): Promise<Response> {
     const { info, query, connection, warnings, known } = context;
-    const isOpen = !info.isResourceRequest && openPaths.has(firstPart(info.path));
+    const isOpen = !info.isResourceRequest && isHealthPath(info.path);
     const user = this.#options.authenticator.authenticate(request, connection);
     if (user === undefined && !isOpen) throw new StatusError(401, "Unauthorized", "Unauthorized");
     if (user !== undefined && !isOpen) this.#authorize(user, attributesOf(user, info));
@@ -160,14 +158,15 @@ export class HttpHandler {
   }
 
   async #servePath(request: Request, info: RequestInfo, query: URLSearchParams): Promise<Response> {
-    const { paths, checks, metrics, registry } = this.#options;
+    const { paths, health, metrics, registry } = this.#options;
     for (const handler of paths) {
       const response = handler.handle(request, info.path, query);
       if (response !== undefined) return await response;
     }
-    const health = healthResponse(info.path, query, checks);
-    if (health !== undefined) return health;
-    if (info.path === "/metrics") return plainText(await metrics.render());
+    const answer = health.respond(info.path, query);
+    if (answer !== undefined) return answer;
+    if (info.path === "/metrics") return metricsText(await metrics.render());
+    if (info.path === "/metrics/slis") return metricsText(await health.metrics());
     if (isRouted(registry, info.path)) throw notServed();
     return plainText("404 page not found\n", 404);
   }
@@ -228,10 +227,6 @@ function isRouted(registry: Registry, path: string): boolean {
   return false;
 }
 
-function firstPart(path: string): string {
-  return path.split("/").find((part) => part !== "") ?? "";
-}
-
 function attributesOf(user: User, info: RequestInfo): Attributes {
   const { verb, isResourceRequest, group, version, resource, subresource, namespace, name, path } = info;
   return { user, verb, isResourceRequest, group, version, resource, subresource, namespace, name, path };
@@ -270,44 +265,4 @@ function actionText(user: User, attributes: Attributes): string {
 
 function sanitized(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
-}
-
-/** One check of /healthz, /livez and /readyz. */
-export interface HealthCheck {
-  readonly name: string;
-  /** The error; undefined when healthy. */
-  check(): string | undefined;
-}
-
-/** The response of a health path, for all checks or the one in the path; undefined for other paths. */
-function healthResponse(
-  path: string,
-  query: URLSearchParams,
-  checks: readonly HealthCheck[],
-): Response | undefined {
-  const [endpoint = "", name, ...rest] = path.split("/").filter((part) => part !== "");
-  if (!openPaths.has(endpoint) || rest.length > 0) return undefined;
-  if (name !== undefined) return single(name, checks);
-  const excluded = new Set(query.getAll("exclude"));
-  const lines: string[] = [];
-  let isHealthy = true;
-  for (const check of checks) {
-    if (excluded.has(check.name)) {
-      lines.push(`[+]${check.name} excluded: ok`);
-      continue;
-    }
-    const problem = check.check();
-    if (problem !== undefined) isHealthy = false;
-    lines.push(problem === undefined ? `[+]${check.name} ok` : `[-]${check.name} failed: reason withheld`);
-  }
-  if (!isHealthy) return plainText(`${lines.join("\n")}\n${endpoint} check failed\n`, 500);
-  if (!query.has("verbose")) return plainText("ok");
-  return plainText(`${lines.join("\n")}\n${endpoint} check passed\n`);
-}
-
-function single(name: string, checks: readonly HealthCheck[]): Response | undefined {
-  const found = checks.find((check) => check.name === name);
-  if (found === undefined) return undefined;
-  const problem = found.check();
-  return problem === undefined ? plainText("ok") : plainText(`internal server error: ${problem}\n`, 500);
 }

@@ -1,5 +1,6 @@
 /** HTTP: from a Request to a Response, through the registry. The folders before this one do not use HTTP. */
-export { type HealthCheck, HttpHandler, type HttpHandlerOptions, type PathHandler } from "./handler.ts";
+export { HttpHandler, type HttpHandlerOptions, type PathHandler } from "./handler.ts";
+export { type HealthCheck, HealthChecks } from "./health.ts";
 export { type BodyDecoder, type Format, negotiate, type Negotiated } from "./media_types.ts";
 export { type RequestMetrics, requestMetrics } from "./request_metrics.ts";
 export { type RequestInfo, requestInfo } from "./request_info.ts";

@@ -124,6 +124,13 @@ export function plainText(text: string, code = 200): Response {
   });
 }
 
+/** A scrape of metrics. Names have no characters that Prometheus would have to escape. */
+export function metricsText(text: string): Response {
+  return new Response(text, {
+    headers: { "content-type": "text/plain; version=0.0.4; charset=utf-8; escaping=underscores" },
+  });
+}
+
 /** @param object may be absent when `json` is present @param json the JSON of the object, if it exists already */
 function textResponse(
   object: JsonObject | undefined,

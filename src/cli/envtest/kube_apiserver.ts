@@ -154,14 +154,17 @@ const enabledPlugins: ReadonlySet<string> = new Set([
 async function authentication(flags: FlagWords, administrator: Administrator): Promise<KubernetesApiOptions> {
   const tokens = new Map(parseTokenFile(await textOf(flags, "token-auth-file") ?? ""));
   tokens.set(administrator.token, administrator.user);
+  const keyFiles = flags.list("service-account-key-file");
   const allowsEverything = !flags.list("authorization-mode").some((mode) => mode !== "AlwaysAllow");
   return {
     tokens,
     allowsEverything,
     // As there: with AlwaysAllow, anybody could do everything.
     allowsAnonymous: flags.isSet("anonymous-auth", true) && !allowsEverything,
-    issuer: flags.list("service-account-issuer")[0],
+    issuers: flags.list("service-account-issuer"),
     signingKey: await textOf(flags, "service-account-signing-key-file"),
+    trustedKeys: await Promise.all(keyFiles.map((path) => fileText("service-account-key-file", path))),
+    keysUrl: flags.text("service-account-jwks-uri"),
     disabledPlugins: flags.list("disable-admission-plugins"),
   };
 }
@@ -208,7 +211,11 @@ const certificateMs = 365 * 24 * 3_600_000;
 /** @throws FlagWordError when the file of the flag cannot be read */
 async function textOf(flags: FlagWords, name: string): Promise<string | undefined> {
   const path = flags.text(name);
-  if (path === undefined) return undefined;
+  return path === undefined ? undefined : await fileText(name, path);
+}
+
+/** @param name of the flag that names the file @throws FlagWordError if it cannot be read */
+async function fileText(name: string, path: string): Promise<string> {
   try {
     return await readText(path);
   } catch (error) {

@@ -53,6 +53,28 @@ const paths: readonly ConformanceCase[] = [
     { path: "/readyz" },
     { path: "/livez/ping" },
     { path: "/readyz/nothing" },
+    { path: "/readyz/etcd" },
+  ]),
+  requests("the discovery of the issuer of tokens", () => [
+    {
+      path: "/.well-known/openid-configuration",
+      pick: ({ issuer: _, jwks_uri: url, ...rest }) => [url.slice(-15), rest],
+    },
+    { path: "/openid/v1/jwks", pick: ({ keys }) => keys.map((key: object) => Object.keys(key)) },
+    { path: "/openid/v1/jwks/", pick: ({ keys }) => keys.length },
+    { path: "/openid/v1" },
+    { path: "/.well-known" },
+    { path: "/.well-known/openid-configuration/a" },
+    { path: "/openid/v1/jwks", method: "POST", body: {} },
+    { path: "/.well-known/openid-configuration", method: "DELETE" },
+  ]),
+  requests("results of health checks as metrics", () => [
+    { path: "/readyz/ping", pick: (text) => text },
+    {
+      path: "/metrics/slis",
+      pick: (text) =>
+        text.split("\n").filter((line: string) => line === 'kubernetes_healthcheck{name="ping",type="readyz"} 1'),
+    },
   ]),
 ];
 
