@@ -1,6 +1,6 @@
 /**
  * The EndpointSlice controller: one EndpointSlice for each Service with a selector. It reconciles a whole namespace, because a
- * Pod does not say which Services select it. It does not write the older Endpoints.
+ * Pod does not say which Services select it. endpoints.ts writes the older Endpoints.
  */
 import {
   builtin,

@@ -1,6 +1,6 @@
 /**
  * The control plane beside the API server, simulated: Deployments become ReplicaSets and Pods on simulated nodes, Services get
- * EndpointSlices, dependents of deleted objects are collected, and namespaces are emptied. It runs on any API server and is
+ * Endpoints and EndpointSlices, dependents of deleted objects are collected, and namespaces are emptied. It runs on any API server and is
  * written with this project's own controllers.
  */
 export {

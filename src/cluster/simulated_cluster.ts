@@ -5,7 +5,7 @@
 import { type ObjectKey, type OwnerReference, type Resource, resourceName } from "../api/mod.ts";
 import type { ObjectStorage } from "../apiserver/mod.ts";
 import { type Clock, onAbort, type Random, systemClock, systemRandom } from "../async/mod.ts";
-import type { Client } from "../client/mod.ts";
+import type { Client, Transport } from "../client/mod.ts";
 import { type ControllerDefinition, done } from "../controller/mod.ts";
 import { type Life, Manager, type Runnable } from "../manager/mod.ts";
 import { assumedRollouts } from "./assumed_rollouts.ts";
@@ -14,6 +14,8 @@ import { daemonSetController } from "./daemon_set.ts";
 import { deploymentController } from "./deployment.ts";
 import { disruptionController } from "./disruption.ts";
 import { endpointSliceController } from "./endpoint_slice.ts";
+import { endpointSliceMirroringController } from "./endpoint_slice_mirroring.ts";
+import { endpointsController } from "./endpoints.ts";
 import { GarbageCollector } from "./garbage_collector.ts";
 import { jobController } from "./job.ts";
 import { createNodes, kubeletController, type KubeletPace } from "./kubelet.ts";
@@ -74,7 +76,8 @@ export class SimulatedCluster implements Runnable {
   readonly #manager: Manager;
 
   constructor(options: SimulatedClusterOptions) {
-    this.#options = options;
+    const client = options.client.withTransport(withoutWarnings);
+    this.#options = { ...options, client };
     ({ promise: this.nodesCreated, resolve: this.#onNodesCreated } = Promise.withResolvers<void>());
     const definitions = Object.groupBy(
       clusterControllers(options),
@@ -127,6 +130,17 @@ export class SimulatedCluster implements Runnable {
   }
 }
 
+/** Endpoints are deprecated, and their controllers use them all the same: the warnings are for the clients of users. */
+function withoutWarnings(transport: Transport): Transport {
+  return async (request) => {
+    const response = await transport(request);
+    if (!response.headers.has("warning")) return response;
+    const headers = new Headers(response.headers);
+    headers.delete("warning");
+    return new Response(response.body, { status: response.status, statusText: response.statusText, headers });
+  };
+}
+
 /** The controllers of a simulated cluster. Each Manager needs its own: some of them have state. */
 export function clusterControllers(options: ClusterControllersOptions = {}): readonly ControllerDefinition[] {
   const rollouts = [deploymentController, replicaSetController, replicationController, statefulSetController];
@@ -139,6 +153,8 @@ export function clusterControllers(options: ClusterControllersOptions = {}): rea
     schedulerController(),
     kubeletController(options.pace, { nodes: options.runsPodsOn }),
     endpointSliceController,
+    endpointsController(),
+    endpointSliceMirroringController,
     clusterRoleController,
     disruptionController(),
     claimProtectionController(),

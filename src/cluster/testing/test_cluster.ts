@@ -6,6 +6,7 @@ import type { builtin, Infer, KubeObject, Resource } from "../../api/mod.ts";
 import { kubernetesApi } from "../../apiserver/mod.ts";
 import { seededRandom, VirtualClock } from "../../async/mod.ts";
 import { Client, type DeleteOptions, type NewObject } from "../../client/mod.ts";
+import type { Logger } from "../../observe/mod.ts";
 import { findStoredObject, RequestTracker, storedObject, storedObjects } from "../in_memory_api.ts";
 import type { KubeletPace } from "../kubelet.ts";
 import { SimulatedCluster } from "../simulated_cluster.ts";
@@ -16,6 +17,8 @@ export interface TestClusterOptions {
   readonly pace?: KubeletPace;
   /** The kinds that are garbage collected. @default all kinds of the server */
   readonly collected?: readonly Resource[];
+  /** Gets the warnings of the server. @default logger("client") */
+  readonly logger?: Logger;
 }
 
 /** Virtual milliseconds without a write after which the cluster has settled. */
@@ -34,7 +37,7 @@ export class TestCluster implements AsyncDisposable {
   /** The paths that the cluster and the test have read. */
   readonly reads: Set<string> = new Set();
 
-  private constructor({ nodes, pace, collected }: TestClusterOptions) {
+  private constructor({ nodes, pace, collected, logger }: TestClusterOptions) {
     const [clock, random] = [this.clock, seededRandom(1)];
     this.#api = kubernetesApi({ clock, random });
     this.#requests = new RequestTracker(this.#api.server.fetch);
@@ -43,7 +46,7 @@ export class TestCluster implements AsyncDisposable {
       if (request.method === "GET") this.reads.add(pathname);
       else this.writes.push(`${request.method} ${pathname}`);
       return this.#requests.fetch(request);
-    }, { clock });
+    }, { clock, logger });
     const { storage } = this.#api.server;
     const cluster = new SimulatedCluster({ client: this.client, storage, collected, nodes, pace, clock, random });
     this.#running = cluster.run({ stop: this.#stop.signal, kill: this.#stop.signal });
