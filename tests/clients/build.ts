@@ -21,12 +21,15 @@ export interface Program extends AsyncDisposable {
   readonly path: string;
 }
 
+/** What the programs of this folder are built with. */
+export type Tool = "go" | "rust" | "make" | "java" | "mvn" | "node" | "python3";
+
 /** Why a program cannot be built here; undefined if it can. */
-export function missing(language: "go" | "rust"): string | undefined {
-  const compiler = language === "go" ? "go" : "cargo";
-  if (!isOnPath(compiler)) return `there is no ${compiler}`;
+export function missing(tool: Tool): string | undefined {
+  const program = tool === "rust" ? "cargo" : tool;
+  if (!isOnPath(program)) return `there is no ${program}`;
   const isBuilt = existsSync(join(rustTarget, "release/deps")) && existsSync(join(peer, "Cargo.lock"));
-  if (language === "rust" && !isBuilt) return "bench/peers/rust is not built";
+  if (tool === "rust" && !isBuilt) return "bench/peers/rust is not built";
   return undefined;
 }
 

@@ -18,6 +18,8 @@ export interface StartOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** A file for its stdout. @default none: the output is stored */
   readonly stdoutFile?: string;
+  /** Its working directory. @default that of the test */
+  readonly cwd?: string;
 }
 
 /** How a binary ended. */
@@ -53,11 +55,12 @@ export class Binary implements AsyncDisposable {
   #stderr = "";
 
   constructor(args: readonly string[], options: StartOptions = {}) {
-    const { kubeconfig, env = {}, stdoutFile } = options;
+    const { kubeconfig, env = {}, stdoutFile, cwd } = options;
     this.#args = args;
     const stdout = stdoutFile === undefined ? "pipe" : openSync(stdoutFile, "w");
     this.#child = spawn(binaryPath(), args, {
       stdio: ["ignore", stdout, "pipe"],
+      cwd,
       env: {
         PATH: process.env["PATH"] ?? "",
         HOME: "/nonexistent",
