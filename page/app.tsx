@@ -5,6 +5,7 @@ import type { PageSource } from "../src/manager/debug/page_source.ts";
 import { Api, Problem } from "./data/api.ts";
 import { type Connection, follow } from "./data/follow.ts";
 import { Model } from "./data/model.ts";
+import { Plans } from "./data/plan.ts";
 import { findToken, forgetToken, keepToken } from "./data/token.ts";
 import { useKeys } from "./parts/hooks.ts";
 import { goTo, parseRoute, type Route, routeText, useRoute } from "./parts/route.ts";
@@ -13,6 +14,7 @@ import { Failure, TokenForm } from "./views/gate.tsx";
 import { Help } from "./views/help.tsx";
 import { Objects } from "./views/objects.tsx";
 import { Overview } from "./views/overview.tsx";
+import { Plan } from "./views/plan.tsx";
 import { Timeline } from "./views/timeline.tsx";
 
 /** How far the page is. */
@@ -20,7 +22,7 @@ type Stage =
   | { readonly kind: "opening" }
   | { readonly kind: "token"; readonly isWrong: boolean }
   | { readonly kind: "failed"; readonly problem: Problem }
-  | { readonly kind: "open"; readonly api: Api; readonly model: Model };
+  | { readonly kind: "open"; readonly api: Api; readonly model: Model; readonly plans: Plans };
 
 export function App() {
   const [token, setToken] = useState(findToken);
@@ -64,7 +66,7 @@ export function App() {
     case "failed":
       return <Failure problem={stage.problem} onRetry={() => setAttempt((count) => count + 1)} />;
     case "open":
-      return <Frame api={stage.api} model={stage.model} connection={connection} />;
+      return <Frame api={stage.api} model={stage.model} plans={stage.plans} connection={connection} />;
     default:
       return stage satisfies never;
   }
@@ -83,7 +85,7 @@ async function open(
     const model = new Model(source);
     document.title = source.kind === "recording" ? `${source.file} · ${source.name}` : source.name;
     setConnection({ kind: "reading" });
-    setStage({ kind: "open", api, model });
+    setStage({ kind: "open", api, model, plans: new Plans() });
     await follow(model, api, { signal, onConnection: setConnection });
   } catch (error) {
     if (signal.aborted) return;
@@ -98,22 +100,26 @@ const views = [
   { key: "1", text: "Overview", route: { view: "overview" } },
   { key: "2", text: "Objects", route: { view: "objects", query: "" } },
   { key: "3", text: "Timeline", route: { view: "timeline", query: "" } },
+  { key: "4", text: "Plan", route: { view: "plan" } },
 ] as const satisfies readonly { readonly key: string; readonly text: string; readonly route: Route }[];
 
 interface FrameProps {
   readonly api: Api;
   readonly model: Model;
+  readonly plans: Plans;
   readonly connection: Connection;
 }
 
-function Frame({ api, model, connection }: FrameProps) {
+function Frame({ api, model, plans, connection }: FrameProps) {
   const route = useRoute();
   const [theme, changeTheme] = useTheme();
   const [isHelp, setHelp] = useState(false);
+  // A recording has no plan.
+  const shownViews = views.filter(({ route: { view } }) => view !== "plan" || model.source.canPlan === true);
   const search = useRef<HTMLInputElement>(null);
   const query = "query" in route ? route.query : "";
   useKeys(({ key }) => {
-    const view = views.find((one) => one.key === key);
+    const view = shownViews.find((one) => one.key === key);
     if (view !== undefined) goTo(view.route);
     else if (key === "?") setHelp(true);
     else if (key === "t") changeTheme();
@@ -135,7 +141,7 @@ function Frame({ api, model, connection }: FrameProps) {
         {model.source.version === undefined ? null : <span class="pale small">{model.source.version}</span>}
         {model.source.file === undefined ? null : <span class="file small">{model.source.file.split("/").at(-1)}</span>}
         <nav aria-label="Views">
-          {views.map(({ key, text, route: target }) => (
+          {shownViews.map(({ key, text, route: target }) => (
             <a key={key} href={routeText(target)} aria-current={route.view === target.view ? "page" : undefined}>
               {text}
             </a>
@@ -155,7 +161,7 @@ function Frame({ api, model, connection }: FrameProps) {
         <button type="button" class="icon" title="Keys (?)" aria-label="Keys" onClick={() => setHelp(true)}>?</button>
       </header>
       {connection.kind === "lost" ? <LostBanner connection={connection} /> : null}
-      <View route={route} api={api} model={model} />
+      <View {...{ route, api, model, plans }} />
       {isHelp ? <Help onClose={() => setHelp(false)} /> : null}
     </>
   );
@@ -163,10 +169,17 @@ function Frame({ api, model, connection }: FrameProps) {
 
 const themeIcons = { light: "☀", dark: "☾", system: "◐" } as const satisfies Record<Theme, string>;
 
-function View({ route, api, model }: { readonly route: Route; readonly api: Api; readonly model: Model }) {
+function View({ route, api, model, plans }: {
+  readonly route: Route;
+  readonly api: Api;
+  readonly model: Model;
+  readonly plans: Plans;
+}) {
   switch (route.view) {
     case "overview":
       return <Overview model={model} />;
+    case "plan":
+      return <Plan {...{ plans, api, model }} />;
     case "objects":
       return <Objects {...{ model, api }} query={route.query} resource={route.resource} objectKey={route.key} />;
     case "timeline":
@@ -179,7 +192,7 @@ function View({ route, api, model }: { readonly route: Route; readonly api: Api;
 /** Where Esc leads: from an object to the list, then to the list without a search, then to the overview. */
 function parentOf(route: Route): Route {
   const { view } = route;
-  if (view === "overview") return route;
+  if (view === "overview" || view === "plan") return { view: "overview" };
   const isDetail = view === "objects" ? route.resource !== undefined : route.id !== undefined;
   if (isDetail) return { view, query: route.query };
   return route.query === "" ? { view: "overview" } : { view, query: "" };
@@ -191,9 +204,7 @@ function SearchField({ search, route, query }: {
   readonly query: string;
 }) {
   const set = (text: string) =>
-    goTo({ ...(route.view === "overview" ? { view: "objects" } as const : route), query: text }, {
-      isStep: route.view !== "overview",
-    });
+    goTo({ ...("query" in route ? route : { view: "objects" } as const), query: text }, { isStep: "query" in route });
   return (
     <div class="search">
       <input

@@ -24,6 +24,7 @@ const styles = [
   "page/style/overview.css",
   "page/style/split.css",
   "page/style/moment.css",
+  "page/style/plan.css",
 ];
 
 /** The text of the file. @throws Error when Bun cannot bundle the page */

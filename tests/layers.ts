@@ -101,6 +101,8 @@ export const innerFolders: Readonly<Record<string, readonly string[]>> = {
     "tracing",
     "recording",
     "debug",
+    "convergence",
+    "planning",
     "run",
     "plan",
     "manifests",

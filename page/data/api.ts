@@ -95,6 +95,7 @@ function kindOf(status: number): ProblemKind {
       return "forbidden";
     case 404:
       return "missing";
+    case 409:
     case 503:
       return "busy";
     default:

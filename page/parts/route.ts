@@ -4,6 +4,7 @@ import { useLayoutEffect, useState } from "preact/hooks";
 /** What is shown. */
 export type Route =
   | { readonly view: "overview" }
+  | { readonly view: "plan" }
   | { readonly view: "objects"; readonly resource?: string; readonly key?: string; readonly query: string }
   | { readonly view: "timeline"; readonly id?: number; readonly query: string };
 
@@ -19,7 +20,7 @@ export function parseRoute(hash: string): Route {
     const id = Number(parts[0]);
     return Number.isSafeInteger(id) && id > 0 ? { view, id, query } : { view, query };
   }
-  return { view: "overview" };
+  return { view: view === "plan" ? "plan" : "overview" };
 }
 
 export function routeText(route: Route): string {
@@ -27,6 +28,8 @@ export function routeText(route: Route): string {
   switch (route.view) {
     case "overview":
       return "#/";
+    case "plan":
+      return "#/plan";
     case "objects": {
       const { resource, key } = route;
       const object = resource === undefined || key === undefined

@@ -7,7 +7,7 @@ const keys = [
   ["Enter", "open the selected line"],
   ["←  →", "fold and unfold owned objects"],
   ["[  ]", "the cause and the effect of an entry"],
-  ["1  2  3", "overview, objects, timeline"],
+  ["1  2  3  4", "overview, objects, timeline, plan"],
   ["t", "dark, light, as the system"],
   ["Esc", "back"],
   ["?", "this help"],

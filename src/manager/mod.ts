@@ -50,6 +50,9 @@ export {
   DebugState,
   type KeyState,
   knownController,
+  type PlanAnswer,
+  type PlanRow,
+  type PlanSource,
   recordingEndpoints,
   type RecordingEndpointsOptions,
 } from "./debug/mod.ts";

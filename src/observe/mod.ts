@@ -56,6 +56,7 @@ export {
   type LeaseEntry,
   type ListEntry,
   maskedObject,
+  maskedText,
   type NewEntry,
   type NewRequestEntry,
   type NewWriteEntry,

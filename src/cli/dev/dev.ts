@@ -31,7 +31,15 @@ import {
   subcommand,
 } from "../command/mod.ts";
 import { shellWord } from "../output/mod.ts";
-import { configureControllers, controllerFlagGroups, linePrinter, outputClosed } from "../run/mod.ts";
+import {
+  configureControllers,
+  configurePlannedControllers,
+  controllerFlagGroups,
+  isPlanWorker,
+  linePrinter,
+  outputClosed,
+  runPlanWorker,
+} from "../run/mod.ts";
 
 /** The command. */
 export const dev = subcommand({
@@ -58,6 +66,7 @@ export const dev = subcommand({
   quietLoggers: ["manager"],
   silentLoggers: clusterLoggersBeside,
   async run(call) {
+    if (isPlanWorker(call.session)) return await planForAnother(call);
     const { command } = parseDevArguments(call);
     const { stdin } = call.session.processEnvironment;
     // A terminal sends Ctrl-C and Ctrl-\ to the command, too: the command decides whether to end.
@@ -72,6 +81,18 @@ export const dev = subcommand({
 function clusterLoggersBeside({ controllers }: Operator): readonly string[] {
   const own = new Set(controllers.flatMap(({ name }) => [`controller.${name}`, `events.${name}`]));
   return clusterLoggers().filter((name) => !own.has(name));
+}
+
+/** Answers another process of this program, which runs these controllers. */
+async function planForAnother(call: Call<DevFlags>): Promise<ExitCode> {
+  const { session, flags: { allNamespaces, selector }, extraFlags: flags } = call;
+  const { operator, metrics, logFormat } = session;
+  const { controllers, namespaces } = parseDevArguments(call);
+  return await runPlanWorker({
+    ...{ session, namespaces, selector },
+    configure: () =>
+      configurePlannedControllers({ operator, controllers, flags, namespaces, allNamespaces, metrics, logFormat }),
+  });
 }
 
 async function runUntilStopped(

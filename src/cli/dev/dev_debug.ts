@@ -4,11 +4,19 @@
  *
  * Guarantees: it listens on loopback only, because nothing that `dev` runs is for other machines.
  */
-import { debugEndpoints, debugStateOf, isLoopback, type Manager, type Runnable } from "../../manager/mod.ts";
+import type { Client } from "../../client/mod.ts";
+import {
+  debugEndpoints,
+  debugStateOf,
+  isLoopback,
+  type Manager,
+  type OperatorController,
+  type Runnable,
+} from "../../manager/mod.ts";
 import type { RecordingReader } from "../../observe/mod.ts";
 import type { Session } from "../command/mod.ts";
 import { UsageError } from "../flags/mod.ts";
-import { type BindAddress, listener, serveForToken } from "../run/mod.ts";
+import { type BindAddress, listener, ownPlan, serveForToken } from "../run/mod.ts";
 import type { DevFlags } from "./dev_flags.ts";
 
 /** Where to listen. @returns undefined for no debug endpoint @throws UsageError for an address of other machines */
@@ -33,14 +41,19 @@ export function debugAddress(
 export function devDebugEndpoint(
   address: BindAddress,
   flags: DevFlags,
-  { session, manager, recording }: {
+  { session, manager, recording, controllers, namespaces, client }: {
     readonly session: Session;
     readonly manager: Manager;
     readonly recording: RecordingReader;
+    readonly controllers: readonly OperatorController[];
+    readonly namespaces: readonly string[];
+    /** Reads the cluster for plans. */
+    readonly client: Client;
   },
 ): Runnable {
   const { operator: { name }, version, processEnvironment: { clock } } = session;
   const state = debugStateOf(manager);
+  const plan = ownPlan({ session, controllers, namespaces, createClient: () => client });
   const program = { name: `${name} dev`, version };
   return listener(
     "debugging",
@@ -48,7 +61,7 @@ export function devDebugEndpoint(
       serveForToken(
         { what: "the debug endpoint", address, session },
         flags,
-        (access) => debugEndpoints({ state, recording, ...access, clock, program }),
+        (access) => debugEndpoints({ state, recording, ...access, clock, program, plan }),
       ),
   );
 }

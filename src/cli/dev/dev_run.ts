@@ -7,7 +7,8 @@ import { type Clock, type Scope, scope } from "../../async/mod.ts";
 import type { EmbeddedCluster } from "../../cluster/mod.ts";
 import { Manager, type OperatorController } from "../../manager/mod.ts";
 import { CommandError, type ExitCode, exitCode, runChild, type Session } from "../command/mod.ts";
-import { type Activity, type BindAddress, Convergence, stillFailing } from "../run/mod.ts";
+import { type Activity, Convergence } from "../convergence/mod.ts";
+import { type BindAddress, stillFailing } from "../run/mod.ts";
 import { debugAddress, devDebugEndpoint } from "./dev_debug.ts";
 import type { DevFlags } from "./dev_flags.ts";
 import { showLiveTable } from "./live_table.ts";
@@ -152,7 +153,10 @@ async function createDevManager(options: DevRunOptions, debug: BindAddress | und
     await manager.addRunnable(runnable);
   }
   if (debug !== undefined && recording !== undefined) {
-    const endpoint = devDebugEndpoint(debug, flags, { session, manager, recording });
+    const endpoint = devDebugEndpoint(debug, flags, {
+      ...{ session, manager, recording, controllers, namespaces },
+      client: cluster.client,
+    });
     await manager.addRunnable(endpoint, "http");
   }
   await file?.open();

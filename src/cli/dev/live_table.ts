@@ -6,7 +6,7 @@ import type { Clock } from "../../async/mod.ts";
 import type { Manager, OperatorController } from "../../manager/mod.ts";
 import type { Line } from "../../observe/mod.ts";
 import { approximateDuration, type LiveLines, shellWord, table, toned } from "../output/mod.ts";
-import type { Convergence } from "../run/mod.ts";
+import type { Convergence } from "../convergence/mod.ts";
 
 /** What the table shows. */
 export interface LiveTableOptions {

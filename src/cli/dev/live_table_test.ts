@@ -7,7 +7,7 @@ import { VirtualClock } from "../../async/mod.ts";
 import { controller, done } from "../../controller/mod.ts";
 import { withSamples } from "../../manager/mod.ts";
 import { cellsOf } from "../../observe/mod.ts";
-import { Convergence } from "../run/mod.ts";
+import { Convergence } from "../convergence/mod.ts";
 import { createProcess, startCommandLine } from "../testing/run_command.ts";
 import type { TestTerminal } from "../testing/test_process.ts";
 import { liveTable, type LiveTableOptions } from "./live_table.ts";

@@ -8,8 +8,8 @@
 import { combinedSelector, keyOf, resourceName } from "../../api/mod.ts";
 import { type Scope, scope, untilAborted } from "../../async/mod.ts";
 import { clusterLoggers } from "../../cluster/mod.ts";
-import type { OperatorController, RunSetup } from "../../manager/mod.ts";
-import { findText, readText, refuseOutgoingCalls } from "../../runtime/mod.ts";
+import type { OperatorController } from "../../manager/mod.ts";
+import { readText, refuseOutgoingCalls } from "../../runtime/mod.ts";
 import {
   type Call,
   CommandError,
@@ -21,16 +21,24 @@ import {
 } from "../command/mod.ts";
 import { connect, type Connection, waitForServer } from "../connection/mod.ts";
 import { count, formatValue } from "../output/mod.ts";
-import { configureControllers, controllerFlagGroups, namespacesOf } from "../run/mod.ts";
+import {
+  changedBetween,
+  differencesOf,
+  parsePlan,
+  type Plan,
+  planLimits,
+  PlannedCluster,
+  type PlannedKind,
+  plannedKinds,
+  planOf,
+  type Snapshot,
+  takeSnapshot,
+} from "../planning/mod.ts";
+import { configurePlannedControllers, controllerFlagGroups, namespacesOf } from "../run/mod.ts";
 import { applyManifests } from "./apply_manifests.ts";
 import { type ManifestObject, readManifests } from "./manifest_files.ts";
-import { changedBetween, differencesOf, parsePlan, type Plan } from "./plan_document.ts";
 import { type PlanFlags, planFlags } from "./plan_flags.ts";
-import { endlessProblem, plannedChanges, type PlannedProblem } from "./plan_result.ts";
-import { PlannedCluster } from "./planned_cluster.ts";
-import { type PlannedKind, plannedKinds } from "./planned_kinds.ts";
 import { planLines, planNames, summaryText } from "./print_plan.ts";
-import { type Snapshot, takeSnapshot } from "./snapshot.ts";
 import { upgradeDefinitions } from "./upgrade_definitions.ts";
 
 /** The command. */
@@ -93,7 +101,7 @@ async function readPlan(path: string): Promise<Plan> {
 }
 
 async function createPlan(call: Call<PlanFlags>, signal: AbortSignal): Promise<Plan> {
-  const { flags, session, positionals } = call;
+  const { flags, session } = call;
   const { operator, processEnvironment: { clock, random } } = session;
   const namespaces = namespacesOf(flags);
   const controllers = await configure(call, namespaces);
@@ -116,22 +124,17 @@ async function createPlan(call: Call<PlanFlags>, signal: AbortSignal): Promise<P
     : [];
   await cluster.as("files", () => applyManifests(cluster.client, files));
   await cluster.runControllers();
-  noteLimits(call, { controllers, snapshot, names: positionals });
-  return documentOf(call, { cluster, controllers, snapshot, refused });
+  for (const limit of planLimits({ controllers, snapshot })) session.info(limit);
+  const program = { name: operator.name, version: session.version };
+  return planOf(cluster, { operator: program, controllers, snapshot, refused, showsCluster: flags.showCluster });
 }
 
 /** The controllers as `run` configures them, without output and without files. */
 async function configure(call: Call<PlanFlags>, namespaces: readonly string[]): Promise<readonly OperatorController[]> {
   const { session: { operator, metrics, logFormat }, flags: { allNamespaces }, extraFlags: flags, positionals } = call;
   const controllers = positionals.length === 0 ? operator.controllers : selectControllers(operator, positionals);
-  const written = new Map<string, string>();
-  const files: RunSetup["files"] = {
-    findText: async (path) => written.get(path) ?? await findText(path),
-    writeText: (path, text) => Promise.resolve(void written.set(path, text)),
-  };
-  const print = () => Promise.resolve();
-  return await configureControllers({
-    ...{ operator, controllers, flags, namespaces, allNamespaces, metrics, print, logFormat, files },
+  return await configurePlannedControllers({
+    ...{ operator, controllers, flags, namespaces, allNamespaces, metrics, logFormat },
   });
 }
 
@@ -169,48 +172,6 @@ async function readCluster(
       if (session.processEnvironment.stderr.isTerminal) progress.report(text);
     },
   });
-}
-
-function documentOf(
-  { flags, session }: Call<PlanFlags>,
-  { cluster, controllers, snapshot, refused }: {
-    readonly cluster: PlannedCluster;
-    readonly controllers: readonly OperatorController[];
-    readonly snapshot: Snapshot;
-    readonly refused: readonly PlannedProblem[];
-  },
-): Plan {
-  const { operator, version } = session;
-  const parked = cluster.parked().map(({ controller, key, reason: problem }) => ({ controller, key, problem }));
-  const times = { from: snapshot.takenAt, to: cluster.clock.now() };
-  return {
-    apiVersion: "pintle.dev/v1alpha1",
-    kind: "Plan",
-    operator: { name: operator.name, version },
-    controllers: controllers.map(({ name }) => name),
-    time: new Date(snapshot.takenAt).toISOString(),
-    changes: plannedChanges(cluster.journal, { times, showsCluster: flags.showCluster }),
-    refused,
-    endless: [...cluster.endless.map(endlessProblem), ...parked],
-    failing: cluster.convergence.failures.map(({ controller, key, error: problem }) => ({ controller, key, problem })),
-    warnings: cluster.warnings(),
-  };
-}
-
-/** Says what the plan does not know, or does not do. */
-function noteLimits(
-  { session }: Call<PlanFlags>,
-  { controllers, snapshot: { unreadable } }: {
-    readonly controllers: readonly OperatorController[];
-    readonly snapshot: Snapshot;
-    readonly names: readonly string[];
-  },
-): void {
-  if (unreadable.length > 0) {
-    session.info(`this user may not read ${unreadable.join(", ")}: the plan assumes the definitions of this program`);
-  }
-  const others = controllers.filter(({ runnables = [] }) => runnables.length > 0).map(({ name }) => name);
-  if (others.length > 0) session.info(`the plan does not run the further parts (runnables) of ${others.join(", ")}`);
 }
 
 function noteChangedObjects({ session }: Call<PlanFlags>, changed: number): void {

@@ -1,10 +1,15 @@
 /** Prints a plan for people: a unified diff of YAML for each object, grouped by cause, as `kubectl diff` shows objects. */
-import { formatPatch, structuredPatch } from "diff";
 import type { Line } from "../../observe/mod.ts";
-import { printYaml } from "../../yaml/mod.ts";
 import { count, toned } from "../output/mod.ts";
-import type { Plan } from "./plan_document.ts";
-import { causeText, nameText, type PlannedAction, type PlannedChange, type PlannedProblem } from "./plan_result.ts";
+import {
+  causeText,
+  changeDiff,
+  nameText,
+  type Plan,
+  type PlannedAction,
+  type PlannedChange,
+  type PlannedProblem,
+} from "../planning/mod.ts";
 
 /** A plan as lines. The groups with deletions come first. The `#` lines are none to `patch`, so the output is a patch. */
 export function planLines(plan: Plan): readonly Line[] {
@@ -52,26 +57,7 @@ function groupsOf(changes: readonly PlannedChange[]): readonly Group[] {
 }
 
 function changeLines(change: PlannedChange, isCompared: boolean): readonly Line[] {
-  const { before, after } = change;
-  const file = [
-    change.apiVersion.replace("/", "."),
-    change.kind,
-    ...(change.namespace === undefined ? [] : [change.namespace]),
-    change.name,
-  ].join(".");
-  const [left, right] = isCompared ? ["OTHER", "THIS"] : ["LIVE", "PLAN"];
-  const patch = structuredPatch(
-    `${left}/${file}`,
-    `${right}/${file}`,
-    yamlOf(before),
-    yamlOf(after),
-    undefined,
-    undefined,
-    {
-      context: 3,
-    },
-  );
-  const lines = formatPatch(patch).trimEnd().split("\n").filter((line) => !/^(={5,}|Index: )/.test(line));
+  const lines = changeDiff(change, { isCompared });
   return [toned(`# ${headline(change)}`, "strong"), ...lines.map(colored)];
 }
 
@@ -89,10 +75,6 @@ function headline(change: PlannedChange): string {
 
 function moreText(length: number): string {
   return length > 3 ? ` and ${length - 3} more` : "";
-}
-
-function yamlOf(object: PlannedChange["before"]): string {
-  return object === undefined ? "" : printYaml(object, { style: "go" });
 }
 
 function colored(line: string): Line {

@@ -9,9 +9,7 @@ import { drain } from "../../async/mod.ts";
 import { ApiError, type Client } from "../../client/mod.ts";
 import { customDefinitions, type OperatorController } from "../../manager/mod.ts";
 import { type Crd, CrdResource, type StoredCrd } from "../../schema/mod.ts";
-import type { PlannedProblem } from "./plan_result.ts";
-import { localService } from "./restore_objects.ts";
-import type { Snapshot } from "./snapshot.ts";
+import { localService, type PlannedProblem, type Snapshot } from "../planning/mod.ts";
 
 /** Turns of the event loop in which the server begins to serve a changed definition. */
 const servingTurns = 8;

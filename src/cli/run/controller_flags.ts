@@ -66,6 +66,24 @@ export async function configureControllers(configuration: Configuration): Promis
   return withConversions(configured, operator.controllers);
 }
 
+/**
+ * As {@link configureControllers}, for a plan: a controller that prints prints nothing, and a file that it writes exists for
+ * itself only.
+ */
+export async function configurePlannedControllers(
+  configuration: Omit<Configuration, "print" | "files">,
+): Promise<readonly OperatorController[]> {
+  const written = new Map<string, string>();
+  return await configureControllers({
+    ...configuration,
+    print: () => Promise.resolve(),
+    files: {
+      findText: async (path) => written.get(path) ?? await findText(path),
+      writeText: (path, text) => Promise.resolve(void written.set(path, text)),
+    },
+  });
+}
+
 const machineFiles: RunSetup["files"] = { findText, writeText: (path, text) => writeFile(path, text) };
 
 async function configureController(

@@ -4,7 +4,7 @@
  * Guarantees (security 29): it shares no address with metrics and probes; other machines reach it over TLS only; the token
  * comes from a file that only its owner can read, or is shown once on a terminal; it never reaches a log.
  */
-import { debugEndpoints, type DebugState, isLoopback } from "../../manager/mod.ts";
+import { debugEndpoints, type DebugState, isLoopback, type PlanSource } from "../../manager/mod.ts";
 import { liveSecrets, logger, type RecordingReader } from "../../observe/mod.ts";
 import { readText, serve, type ServeHandler, type Server, toHex, writeFile } from "../../runtime/mod.ts";
 import { CommandError, exitCode, type Session } from "../command/mod.ts";
@@ -17,6 +17,8 @@ export interface DebugParts {
   readonly state: DebugState;
   readonly recording: RecordingReader;
   readonly session: Session;
+  /** @default there are no plans */
+  readonly plan?: PlanSource;
   /** Called with the address that the endpoint has now. @default nothing */
   readonly onListening?: (address: ServedAddress) => void;
 }
@@ -43,12 +45,12 @@ export function debugListener(address: BindAddress, flags: ServingFlags, parts: 
 }
 
 async function openListener(address: BindAddress, flags: ServingFlags, parts: DebugParts): Promise<Server> {
-  const { session, state, recording } = parts;
+  const { session, state, recording, plan } = parts;
   const { operator: { name }, version, processEnvironment: { clock } } = session;
   const server = await serveForToken(
     { what: "the debug endpoint", address, session },
     flags,
-    (access) => debugEndpoints({ state, recording, ...access, clock, program: { name, version } }),
+    (access) => debugEndpoints({ state, recording, ...access, clock, program: { name, version }, plan }),
   );
   const { hostname } = address;
   parts.onListening?.({ hostname, port: server.port, isTls: !isLoopback(hostname) });

@@ -31,6 +31,7 @@ import { webhookRunnable } from "./webhooks.ts";
 import { type Clock, untilAborted } from "../../async/mod.ts";
 import { awaitRunnable } from "./await_runnable.ts";
 import { debugListener, type DebugParts } from "./debug_listener.ts";
+import { ownPlan } from "./own_plan.ts";
 import { PublishedEndpoint } from "./published_endpoint.ts";
 import { certificateOf, followCertificate, type FollowedCertificate } from "./serving_certificate.ts";
 import type { CertificateServer } from "../../webhook/mod.ts";
@@ -77,7 +78,10 @@ export async function createManager(connection: Connection, plan: RunPlan): Prom
   const ownChecks = controllers.flatMap(({ healthChecks = [] }) => healthChecks);
   const checks = [...manager.checks(), watchdog.check, ...ownChecks];
   const debug = isDebugged && recording
-    ? { state: debugStateOf(manager), recording, session, onListening: published.set }
+    ? {
+      ...{ state: debugStateOf(manager), recording, session, onListening: published.set },
+      plan: ownPlan({ session, controllers, namespaces, createClient: () => connection.createClient() }),
+    }
     : undefined;
   for (const endpoint of createEndpoints(flags, { checks, metrics, endpoints, reviewer: client, clock, debug })) {
     await manager.addRunnable(endpoint, "http");

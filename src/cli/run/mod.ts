@@ -1,12 +1,14 @@
 /** The command `run`, and what `dev` and `doctor` share with it: signals, flags of controllers, convergence, leader election. */
 export {
   configureControllers,
+  configurePlannedControllers,
   controllerFlagGroups,
   linePrinter,
   namespacesOf,
   outputClosed,
 } from "./controller_flags.ts";
 export { listener } from "./manager.ts";
+export { isPlanWorker, ownPlan, runPlanWorker } from "./own_plan.ts";
 export { serveForToken, type TokenAccess } from "./debug_listener.ts";
 export { run } from "./run.ts";
 export {
@@ -17,4 +19,4 @@ export {
   selectorFlag,
   webhookConfigurationFlag,
 } from "./run_flags.ts";
-export { type Activity, Convergence, stillFailing } from "./run_once.ts";
+export { stillFailing } from "./run_once.ts";

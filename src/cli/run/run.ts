@@ -18,19 +18,22 @@ import {
   subcommand,
 } from "../command/mod.ts";
 import { connect, type Connection } from "../connection/mod.ts";
+import { Convergence } from "../convergence/mod.ts";
 import { UsageError } from "../flags/mod.ts";
 import { listOf } from "../output/mod.ts";
 import {
   configureControllers,
+  configurePlannedControllers,
   controllerFlagGroups,
   linePrinter,
   namespacesOf,
   outputClosed,
 } from "./controller_flags.ts";
 import { createManager } from "./manager.ts";
+import { isPlanWorker, runPlanWorker } from "./own_plan.ts";
 import type { RunPlan } from "./run_plan.ts";
 import { type RunFlags, runFlags } from "./run_flags.ts";
-import { Convergence, interruptedError, runOnce } from "./run_once.ts";
+import { interruptedError, runOnce } from "./run_once.ts";
 import { findWebhookHost, hostQueries } from "./webhook_host.ts";
 
 /** The command. */
@@ -52,11 +55,27 @@ export const run = subcommand({
   isService: true,
   extraFlags: controllerFlagGroups,
   async run(call) {
+    if (isPlanWorker(call.session)) return await planForAnother(call);
     using interrupts = listenForInterrupts(call.session);
     using stopping = scope(interrupts.stop);
     return await Promise.race([interrupts.forced, runUntilStopped(stopping, call)]);
   },
 });
+
+/** Answers another process of this program, which runs these controllers. */
+async function planForAnother(call: Call<RunFlags>): Promise<ExitCode> {
+  const { session, flags: { allNamespaces, selector }, flags } = call;
+  const { operator, metrics, logFormat } = session;
+  const namespaces = namespacesOf(flags);
+  return await runPlanWorker({
+    ...{ session, namespaces, selector },
+    configure: () =>
+      configurePlannedControllers({
+        ...{ operator, controllers: selectedControllers(call), flags: call.extraFlags, namespaces, allNamespaces },
+        ...{ metrics, logFormat },
+      }),
+  });
+}
 
 async function runUntilStopped(stopping: Scope, call: Call<RunFlags>): Promise<ExitCode> {
   const { session, flags } = call;

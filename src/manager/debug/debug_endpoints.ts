@@ -2,7 +2,8 @@
  * debugEndpoints(): the fetch handler of the debug endpoint of a process, all answers in JSON:
  *
  *   /debug/controllers  /debug/queues  /debug/keys?state=&limit=&continue=  /debug/caches  /debug/recording?after=
- *   /debug/why?kind=&key=&not=  /debug/why?entry=  /debug/source  /debug/objects  /debug/cpu?seconds=  /debug/heap
+ *   /debug/why?kind=&key=&not=  /debug/why?entry=  /debug/source  /debug/objects  /debug/plan?limit=
+ *   /debug/cpu?seconds=  /debug/heap
  *
  * and of the page that shows them (`page/`).
  *
@@ -17,6 +18,7 @@ import type { DebugState } from "./debug_state.ts";
 import { keysResponse } from "./keys_answers.ts";
 import type { ObjectRow } from "./object_row.ts";
 import type { PageSource } from "./page_source.ts";
+import { PlanAnswers, type PlanSource } from "./plan_answers.ts";
 import { ProfileAnswers } from "./profile_answers.ts";
 import { durationBoundsMs } from "./reconcile_tally.ts";
 import { RecordingAnswers } from "./recording_answers.ts";
@@ -34,6 +36,8 @@ export interface DebugEndpointsOptions {
   readonly maxHeapBytes?: number;
   /** The program, for the title of the page. @default no name */
   readonly program?: Pick<PageSource, "name" | "version">;
+  /** Computes what the controllers would write now. @default there are no plans */
+  readonly plan?: PlanSource;
 }
 
 /** The most objects of one answer. */
@@ -45,6 +49,7 @@ export function debugEndpoints(options: DebugEndpointsOptions): ServeHandler {
   const { state, recording, clock, isLoopback, maxHeapBytes } = options;
   const entries = new RecordingAnswers(recording, clock);
   const profiles = new ProfileAnswers({ clock, isLoopback, maxHeapBytes });
+  const plans = new PlanAnswers(options);
   const handlers: Readonly<Record<string, (request: Request) => Response | Promise<Response>>> = {
     "/debug/queues": () => jsonResponse(200, { now: clock.now(), queues: state.queues() }),
     "/debug/caches": () => jsonResponse(200, { now: clock.now(), caches: state.caches() }),
@@ -55,6 +60,7 @@ export function debugEndpoints(options: DebugEndpointsOptions): ServeHandler {
     "/debug/objects": () => objectsResponse(state.objects(maxObjects + 1), clock.now()),
     "/debug/recording": (request) => entries.respond(request),
     "/debug/why": (request) => whyResponse(request, options),
+    "/debug/plan": (request) => plans.respond(request),
     "/debug/cpu": (request) => profiles.cpu(request),
     "/debug/heap": () => profiles.heap(),
   };
@@ -68,7 +74,7 @@ export function debugEndpoints(options: DebugEndpointsOptions): ServeHandler {
 }
 
 /** What a page of a process may ask for. */
-function sourceOf({ state, recording, clock, program }: DebugEndpointsOptions): PageSource {
+function sourceOf({ state, recording, clock, program, plan }: DebugEndpointsOptions): PageSource {
   const { lastId, dropped } = recording;
   const first = recording.entries()[0]?.id ?? lastId + 1;
   return {
@@ -77,6 +83,7 @@ function sourceOf({ state, recording, clock, program }: DebugEndpointsOptions): 
     now: clock.now(),
     controllers: state.controllers(),
     hasStates: false,
+    canPlan: plan !== undefined,
     firstId: first,
     lastId,
     dropped,

@@ -17,4 +17,5 @@ export {
   type KeyStateName,
   keyStates,
 } from "./key_states.ts";
+export { type PlanAnswer, type PlanProblem, type PlanRow, type PlanSource } from "./plan_answers.ts";
 export { durationBoundsMs, ReconcileTally } from "./reconcile_tally.ts";

@@ -13,6 +13,8 @@ export interface PageSource {
   readonly controllers: readonly KnownController[];
   /** True if `/debug/objects?at=` and `/debug/object?at=` answer for the moment of any entry. */
   readonly hasStates: boolean;
+  /** True if `/debug/plan` answers. @default false */
+  readonly canPlan?: boolean;
   /** The first entry that the page reads. */
   readonly firstId: number;
   readonly lastId: number;

@@ -29,7 +29,7 @@ export type {
   WriteEntry,
 } from "./entries.ts";
 export { type ChangedFields, changedFields } from "./changed_fields.ts";
-export { maskedObject } from "./masked_object.ts";
+export { maskedObject, maskedText } from "./masked_object.ts";
 export {
   defaultRecordingBytes,
   type Recorder,

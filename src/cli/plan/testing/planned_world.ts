@@ -3,7 +3,7 @@
  * was about to start, and the command line then plans with other controllers. It counts the requests that write.
  */
 import { builtin } from "../../../api/mod.ts";
-import type { Transport } from "../../../client/mod.ts";
+import { Client, type Transport } from "../../../client/mod.ts";
 import { controller, type ControllerDefinition, done, manifest } from "../../../controller/mod.ts";
 import type { OperatorController } from "../../../manager/mod.ts";
 import { defineResource, z } from "../../../schema/mod.ts";
@@ -75,6 +75,11 @@ export class PlannedWorld implements AsyncDisposable {
   ): Promise<CommandResult> {
     const operator = { name: "op", version: "1.0.0", controllers };
     return await runCommandLine(operator, ["plan", ...args], { ...options, transport: this.#transport });
+  }
+
+  /** A client that is counted as that of a plan. */
+  get client(): Client {
+    return new Client(this.#transport);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

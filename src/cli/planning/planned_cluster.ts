@@ -22,7 +22,7 @@ import {
 } from "../../cluster/mod.ts";
 import { done } from "../../controller/mod.ts";
 import { Manager, type ManagerOptions, type OperatorController, requestInfo } from "../../manager/mod.ts";
-import { Convergence } from "../run/mod.ts";
+import { Convergence } from "../convergence/mod.ts";
 import { Journal, type Origin } from "./journal.ts";
 import type { PlannedKind } from "./planned_kinds.ts";
 import type { PlannedProblem } from "./plan_result.ts";
@@ -42,6 +42,8 @@ export interface PlannedClusterOptions extends Pick<ManagerOptions, "cacheRules"
   readonly operatorName: string;
   /** Virtual milliseconds after which writes that still happen count as endless. */
   readonly horizonMs: number;
+  /** Keys that are reconciled at most; the others are counted. @default Infinity */
+  readonly maxKeys?: number;
   /** Simulates also what no controller of the plan sees. */
   readonly showsCluster: boolean;
   /** Ends the plan. */
@@ -81,6 +83,9 @@ export class PlannedCluster implements AsyncDisposable {
   readonly #failures: unknown[] = [];
   /** Reconciles of each key since the last write. */
   readonly #reconciles = new Map<string, number>();
+  /** The keys that were reconciled, and those that came when there were enough of them: `foo default/web`. */
+  readonly #keys = new Set<string>();
+  readonly #leftOut = new Map<string, Set<string>>();
   #manager: Manager | undefined;
 
   private constructor(options: PlannedClusterOptions) {
@@ -144,6 +149,16 @@ export class PlannedCluster implements AsyncDisposable {
     const found = this.journal.endless;
     if (now < this.#options.horizonMs) return found;
     return [...found, ...this.journal.writtenSince(now - lastWritesMs).filter((one) => !found.includes(one))];
+  }
+
+  /** The number of reconciled keys. */
+  get keys(): number {
+    return this.#keys.size;
+  }
+
+  /** For each controller, how many of its keys were not reconciled because of the limit. */
+  get leftOut(): readonly { readonly controller: string; readonly keys: number }[] {
+    return [...this.#leftOut].map(([controller, { size: keys }]) => ({ controller, keys }));
   }
 
   /** The keys that the engine stopped, because their writes were reverted again and again. */
@@ -293,10 +308,25 @@ export class PlannedCluster implements AsyncDisposable {
         const origin: Origin = { kind: "controller", controller: name, primary: { kind, key: request.key } };
         if (this.journal.isEndless(origin)) return Promise.resolve(done);
         const id = `${name} ${request.key}`;
+        if (!this.#hasRoom(name, request.key)) return Promise.resolve(done);
         this.#reconciles.set(id, (this.#reconciles.get(id) ?? 0) + 1);
         return this.journal.as(origin, () => reconciler(request, toolbox));
       },
     };
+  }
+
+  /** True for a key that is one of the first ones. */
+  #hasRoom(controller: string, key: string): boolean {
+    const { maxKeys = Infinity } = this.#options;
+    const id = `${controller} ${key}`;
+    if (this.#keys.has(id)) return true;
+    if (this.#keys.size < maxKeys) {
+      this.#keys.add(id);
+      return true;
+    }
+    const others = this.#leftOut.get(controller) ?? new Set<string>();
+    this.#leftOut.set(controller, others.add(key));
+    return false;
   }
 
   #track(running: Promise<void>): void {

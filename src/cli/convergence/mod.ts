@@ -1,0 +1,2 @@
+/** When controllers have reconciled everything. */
+export { type Activity, Convergence } from "./convergence.ts";
