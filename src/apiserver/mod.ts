@@ -20,7 +20,17 @@
  */
 export { type Account, serviceAccountUser } from "./access/mod.ts";
 export { ApiServer, type ApiServerOptions } from "./api_server.ts";
-export { addAmounts, type Amounts, coversScopes, meterOf, type QuotaMeter } from "./kinds/mod.ts";
+export {
+  addAmounts,
+  type Amounts,
+  coversScopes,
+  CronSchedule,
+  meterOf,
+  type QuotaMeter,
+  ScheduleError,
+  timeZoneError,
+  zonedTimeText,
+} from "./kinds/mod.ts";
 export { type VersionSchema, versionSchemaOf } from "./crd/mod.ts";
 export type { Connection, User } from "./model/mod.ts";
 export { type HealthCheck, type PathHandler } from "./http/mod.ts";

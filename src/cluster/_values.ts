@@ -1,4 +1,5 @@
 /** Small conversions that several controllers of the simulated cluster need. */
+import { ApiError } from "../client/mod.ts";
 
 /** An RFC 3339 time in whole seconds, as metav1.Time. @param ms milliseconds since 1970 */
 export function timeText(ms: number): string {
@@ -19,4 +20,9 @@ export function canonicalText(value: unknown): string {
 export function scaledValue(value: string | number, total: number, round: (value: number) => number): number {
   if (typeof value === "number") return value;
   return value.endsWith("%") ? round(Number(value.slice(0, -1)) * total / 100) : Number(value) || 0;
+}
+
+/** The message of an error for conditions and Events: that of the server, as client-go prints it. */
+export function messageOf(error: unknown): string {
+  return error instanceof ApiError ? error.status.message ?? error.message : String(error);
 }

@@ -135,10 +135,15 @@ function statusOf(ctx: Context, pods: readonly Pod[], outcome: Outcome) {
   };
 }
 
-function finishTimeOf(job: Job): string | undefined {
-  const end = job.status?.conditions?.find(({ type, status }) =>
+/** The condition that says how a Job ended; undefined while it runs. */
+export function endOf(job: Job) {
+  return job.status?.conditions?.find(({ type, status }) =>
     (type === "Complete" || type === "Failed") && status === "True"
   );
+}
+
+function finishTimeOf(job: Job): string | undefined {
+  const end = endOf(job);
   return end === undefined ? undefined : `${end.lastTransitionTime}`;
 }
 

@@ -3,7 +3,6 @@
  * status. They need no expectations as in kube-controller-manager, because they read the Pods from the server.
  */
 import { builtin, type Infer } from "../api/mod.ts";
-import { ApiError } from "../client/mod.ts";
 import { controller, done, type ReconcileContext, requeueAfter, type Result } from "../controller/mod.ts";
 import {
   createPod,
@@ -19,7 +18,7 @@ import {
   podsOf,
   type selectorOf,
 } from "./_pods.ts";
-import { timeText } from "./_values.ts";
+import { messageOf, timeText } from "./_values.ts";
 
 type ReplicaSet = Infer<typeof builtin.ReplicaSet>;
 type Context = Pick<
@@ -123,10 +122,6 @@ async function deleteSurplus(ctx: Context, pods: readonly Pod[], count: number):
   }));
   const present = pods.filter((pod) => !surplus.some((one, index) => one === pod && failures[index] === undefined));
   return { present, failure: failures.find((failure) => failure !== undefined) };
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof ApiError ? error.status.message ?? error.message : String(error);
 }
 
 function statusOf(

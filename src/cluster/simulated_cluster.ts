@@ -10,6 +10,7 @@ import { type ControllerDefinition, done } from "../controller/mod.ts";
 import { type Life, Manager, type Runnable } from "../manager/mod.ts";
 import { assumedRollouts } from "./assumed_rollouts.ts";
 import { clusterRoleController } from "./cluster_role.ts";
+import { cronJobController } from "./cron_job.ts";
 import { daemonSetController } from "./daemon_set.ts";
 import { deploymentController } from "./deployment.ts";
 import { disruptionController } from "./disruption.ts";
@@ -63,7 +64,7 @@ export interface SimulatedClusterOptions extends ClusterControllersOptions {
 }
 
 /** Controllers of kinds that few clusters have. */
-const onDemand: ReadonlySet<string> = new Set(["replicationcontroller-controller"]);
+const onDemand: ReadonlySet<string> = new Set(["cronjob-controller", "replicationcontroller-controller"]);
 
 /** Runs until `stop` is aborted. */
 export class SimulatedCluster implements Runnable {
@@ -150,6 +151,7 @@ export function clusterControllers(options: ClusterControllersOptions = {}): rea
     ...(options.rollouts === "assumed" ? assumedRollouts : rollouts),
     daemonSetController(),
     jobController,
+    cronJobController(),
     schedulerController(),
     kubeletController(options.pace, { nodes: options.runsPodsOn }),
     endpointSliceController,

@@ -76,7 +76,7 @@ export const kindEffects: Readonly<Record<string, KindEffect>> = {
   "selfsubjectrulesreviews.authorization.k8s.io": request,
   "subjectaccessreviews.authorization.k8s.io": request,
   "horizontalpodautoscalers.autoscaling": stored("nothing is scaled"),
-  "cronjobs.batch": stored("no Job is created when its time comes"),
+  "cronjobs.batch": cluster("cronjob-controller"),
   "jobs.batch": cluster("job-controller"),
   "certificatesigningrequests.certificates.k8s.io": stored("no certificate is signed"),
   "ingressclasses.networking.k8s.io": addon("Ingress controllers"),

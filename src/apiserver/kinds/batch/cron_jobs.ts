@@ -1,4 +1,4 @@
-/** CronJobs: rules, defaults, table row, and the errors about schedules, which are those of robfig/cron v3. */
+/** CronJobs: rules, defaults and table row. */
 import { type Draft, isSameJson, type Json, type JsonObject, read } from "../../model/mod.ts";
 import { dropDisabled, podNameWarnings } from "../pods/mod.ts";
 import {
@@ -32,6 +32,7 @@ import {
   setIfEmpty,
   textAt,
 } from "../types/mod.ts";
+import { CronSchedule, ScheduleError, timeZoneError } from "./cron_schedule.ts";
 import { checkJobSpec, jobSpecWarnings } from "./job_spec.ts";
 
 const maxNameLength = 52;
@@ -133,119 +134,14 @@ function checkTemplate(job: JsonObject, place: FieldPath, problems: Problems): v
   if (booleanAt(job, "manualSelector")) problems.notSupported(place.child("manualSelector"), true, ["nil", "false"]);
 }
 
-/** The limits of one field, and the names that may replace its numbers. */
-interface Bounds {
-  readonly min: number;
-  readonly max: number;
-  readonly names: readonly string[];
-}
-
-const months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
-const weekdays = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
-
-const fields: readonly Bounds[] = [
-  { min: 0, max: 59, names: [] },
-  { min: 0, max: 23, names: [] },
-  { min: 1, max: 31, names: [] },
-  { min: 1, max: 12, names: months },
-  { min: 0, max: 6, names: weekdays },
-];
-
-const descriptors = ["@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly"];
-const every = "@every ";
-const duration = /^[-+]?(?:0|(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/;
-
 /** Returns the error of a schedule, or undefined. */
 function scheduleError(schedule: string): string | undefined {
   try {
-    checkCronText(schedule);
+    CronSchedule.parse(schedule);
     return undefined;
   } catch (error) {
     if (error instanceof ScheduleError) return error.message;
     throw error;
-  }
-}
-
-class ScheduleError extends Error {}
-
-function checkCronText(schedule: string): void {
-  const zone = /^(?:CRON_)?TZ=(\S*)(?: (.*))?$/.exec(schedule);
-  if (zone === null) return checkTimes(schedule);
-  const [, name = "", rest] = zone;
-  if (rest === undefined) fail("invalid schedule format: runtime error: slice bounds out of range [:-1]");
-  const error = timeZoneError(name);
-  if (error !== undefined) fail(`provided bad location ${name}: ${error}`);
-  checkTimes(rest.trim());
-}
-
-function checkTimes(schedule: string): void {
-  if (schedule.startsWith("@")) return checkDescriptor(schedule);
-  const given = schedule.split(/\s+/).filter((field) => field !== "");
-  if (given.length !== fields.length) {
-    fail(`expected exactly ${fields.length} fields, found ${given.length}: [${given.join(" ")}]`);
-  }
-  fields.forEach((bounds, index) => {
-    for (const range of (given[index] ?? "").split(",").filter((part) => part !== "")) checkRange(range, bounds);
-  });
-}
-
-function checkDescriptor(text: string): void {
-  if (descriptors.includes(text)) return;
-  if (!text.startsWith(every)) fail(`unrecognized descriptor: ${text}`);
-  const length = text.slice(every.length);
-  if (duration.test(length)) return;
-  const isBare = /^\d+$/.test(length);
-  const why = `time: ${isBare ? "missing unit in" : "invalid"} duration ${JSON.stringify(length)}`;
-  fail(`failed to parse duration ${text}: ${why}`);
-}
-
-function checkRange(text: string, bounds: Bounds): void {
-  const [range = "", step, ...others] = text.split("/");
-  const limits = range.split("-");
-  const [start, end] = limitsOf(text, limits, bounds);
-  if (others.length > 0) fail(`too many slashes: ${text}`);
-  const size = step === undefined ? 1 : numberOf(step);
-  const last = step !== undefined && limits.length === 1 ? bounds.max : end;
-  if (start < bounds.min) fail(`beginning of range (${start}) below minimum (${bounds.min}): ${text}`);
-  if (last > bounds.max) fail(`end of range (${last}) above maximum (${bounds.max}): ${text}`);
-  if (start > last) fail(`beginning of range (${start}) beyond end of range (${last}): ${text}`);
-  if (size === 0) fail(`step of range should be a positive number: ${text}`);
-}
-
-function limitsOf(text: string, limits: readonly string[], bounds: Bounds): readonly [start: number, end: number] {
-  const [low = "", high] = limits;
-  if (low === "*" || low === "?") return [bounds.min, bounds.max];
-  const start = namedNumber(low, bounds);
-  if (limits.length > 2) fail(`too many hyphens: ${text}`);
-  return [start, high === undefined ? start : namedNumber(high, bounds)];
-}
-
-function namedNumber(text: string, { min, names }: Bounds): number {
-  const index = names.indexOf(text.toLowerCase());
-  return index < 0 ? numberOf(text) : index + min;
-}
-
-function numberOf(text: string): number {
-  if (!/^[-+]?\d+$/.test(text)) {
-    fail(`failed to parse int from ${text}: strconv.Atoi: parsing ${JSON.stringify(text)}: invalid syntax`);
-  }
-  const number = Number(text);
-  if (number < 0) fail(`negative number (${number}) not allowed: ${text}`);
-  return number;
-}
-
-function fail(message: string): never {
-  throw new ScheduleError(message);
-}
-
-/** Returns the error of the name of a time zone, or undefined. */
-function timeZoneError(name: string): string | undefined {
-  if (name === "" || name === "UTC" || name === "Local") return undefined;
-  try {
-    new Intl.DateTimeFormat("en", { timeZone: name });
-    return /^[-+]/.test(name) ? `unknown time zone ${name}` : undefined;
-  } catch {
-    return `unknown time zone ${name}`;
   }
 }
 
