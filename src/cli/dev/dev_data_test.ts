@@ -21,8 +21,10 @@ async function site(): Promise<{ readonly path: string; readonly data: string } 
   return { path, data: join(path, "data"), [Symbol.asyncDispose]: () => rm(path, { recursive: true }) };
 }
 
-async function dev(data: string, ...words: readonly string[]) {
-  return await runCommandLine(operator, ["dev", "--bare", "--data-dir", data, ...words]);
+/** @param day of the month on which it runs: a certificate is not valid before it was issued */
+async function dev(data: string, day: number, ...words: readonly string[]) {
+  const args = ["dev", "--bare", "--data-dir", data, ...words];
+  return await runCommandLine(operator, args, { startAt: Date.UTC(2026, 0, day) });
 }
 
 function start(dataDir: string, workloads = false): Promise<EmbeddedCluster> {
@@ -38,7 +40,7 @@ function start(dataDir: string, workloads = false): Promise<EmbeddedCluster> {
 
 test("[140, security 6] dev --data-dir keeps objects, kubeconfig and port; what it writes is for its owner only", async () => {
   await using place = await site();
-  const first = await dev(place.data, "keeper", "--samples", "--until-settled");
+  const first = await dev(place.data, 1, "keeper", "--samples", "--until-settled");
   assertEquals(first.code, 0, first.err);
   const file = join(place.data, "kubeconfig.yaml");
   const config = await readFile(file, "utf8");
@@ -47,7 +49,7 @@ test("[140, security 6] dev --data-dir keeps objects, kubeconfig and port; what 
   for (const name of await readdir(place.data)) {
     assertEquals([name, (await stat(join(place.data, name))).mode & 0o777], [name, 0o600]);
   }
-  const second = await dev(place.data, "keeper", "--until-settled");
+  const second = await dev(place.data, 2, "keeper", "--until-settled");
   assertEquals(second.code, 0, second.err);
   assertEquals(await readFile(file, "utf8"), config);
   const count = (text: string) => Number(/keeper +(\d+) objects/.exec(text)?.[1]);
@@ -127,13 +129,13 @@ test("[140] a folder that cannot be used is exit code 1 with what to do, and sta
     ["odd", /: objects\.db is not a regular file\. Choose another folder\n$/],
   ];
   for (const [name, message] of cases) {
-    const { code, err } = await dev(path(name));
+    const { code, err } = await dev(path(name), 1);
     assertEquals([name, code], [name, 1], err);
     assertMatch(err, /^op: Cannot open data folder "[^"]+": /);
     assertMatch(err, message);
   }
   assertEquals(await readFile(join(path("text"), "objects.db"), "utf8"), "no database".padEnd(5_000, "."));
-  const none = await dev("/proc/none/data");
+  const none = await dev("/proc/none/data", 1);
   assertEquals(none.code, 1);
   assertMatch(none.err, /^op: Cannot open data folder "\/proc\/none\/data": .*\. Choose another folder\n$/);
 });
@@ -142,12 +144,12 @@ test("[140] a folder that another process uses is refused, and is free at its en
   await using place = await site();
   {
     await using _running = await start(place.data);
-    const { code, err } = await dev(place.data);
+    const { code, err } = await dev(place.data, 1);
     assertEquals(code, 1);
     assertMatch(
       err,
       /^op: Cannot open data folder "[^"]+": another process uses it\. End that process, or choose another folder\n$/,
     );
   }
-  assertEquals((await dev(place.data, "keeper", "--until-settled")).code, 0);
+  assertEquals((await dev(place.data, 2, "keeper", "--until-settled")).code, 0);
 });

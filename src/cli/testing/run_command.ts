@@ -19,6 +19,8 @@ export interface RunOptions {
   readonly transport?: Transport;
   readonly environment?: Environment;
   readonly terminal?: TestTerminal;
+  /** The time at the start, in milliseconds since 1970. @default the first day of 2026 */
+  readonly startAt?: number;
   /** @default the commands of an operator */
   readonly commands?: readonly SubcommandEntry[];
 }
@@ -26,10 +28,10 @@ export interface RunOptions {
 /** Creates the process for a command line. */
 export function createProcess(
   args: readonly string[],
-  { transport, environment, terminal }: RunOptions = {},
+  { transport, environment, terminal, startAt }: RunOptions = {},
 ): TestProcess {
   const withServer = transport === undefined ? args : [...args, "--server", "https://10.0.0.1:6443"];
-  return new TestProcess(withServer, { HOME: "/nonexistent", ...environment }, terminal);
+  return new TestProcess(withServer, { HOME: "/nonexistent", ...environment }, terminal, startAt);
 }
 
 /** Starts the command line of an operator. @returns Its exit code */

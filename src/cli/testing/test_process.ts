@@ -19,7 +19,7 @@ export interface TestTerminal {
 export class TestProcess implements FullProcessEnvironment {
   readonly args: readonly string[];
   readonly environment: Environment;
-  readonly clock: VirtualClock = new VirtualClock();
+  readonly clock: VirtualClock;
   readonly random = seededRandom(1);
   readonly stdin: LineReader;
   readonly stdout: TextWriter;
@@ -33,7 +33,14 @@ export class TestProcess implements FullProcessEnvironment {
   #out = "";
   #err = "";
 
-  constructor(args: readonly string[], environment: Environment = {}, terminal: TestTerminal = {}) {
+  /** @param startAt the time at its start, in milliseconds since 1970 @default the first day of 2026 */
+  constructor(
+    args: readonly string[],
+    environment: Environment = {},
+    terminal: TestTerminal = {},
+    startAt: number = Date.UTC(2026, 0, 1),
+  ) {
+    this.clock = new VirtualClock({ startAt });
     const { isTerminal = false, columns = 100, rows = 24, answers } = terminal;
     this.#size = isTerminal ? { columns, rows } : undefined;
     this.args = args;
