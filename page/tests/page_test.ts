@@ -12,12 +12,13 @@ const checkout = "#/objects/deployments.apps/shop/checkout";
 const ledger = "#/objects/foos.samplecontroller.k8s.io/shop/ledger";
 
 /** What axe finds on the page as it is shown. */
-async function faults(page: Page): Promise<readonly string[]> {
+async function faults(page: Page, prepare = () => Promise.resolve()): Promise<readonly string[]> {
   // As a string, it runs in a world of its own that the policy of the page does not bind.
   await page.addInitScript(axe.source);
   await page.reload();
   await page.locator(".bar, .gate").first().waitFor();
-  await page.locator(".object, .controllers, .gate, .message").first().waitFor();
+  await page.locator(".object, .controllers, .gate, .message, .plan").first().waitFor();
+  await prepare();
   return await page.evaluate(async () => {
     const { axe } = globalThis as unknown as { readonly axe: typeof import("axe-core") };
     const { violations } = await axe.run();
@@ -323,6 +324,99 @@ browserTest(
     );
   },
 );
+
+const plan = "#/plan";
+
+/** A plan with all that a plan can have. */
+const everything = {
+  time: "2026-01-06T09:12:03.000Z",
+  controllers: ["foo"],
+  changes: [
+    {
+      ...{ action: "delete", apiVersion: "v1", kind: "ConfigMap", namespace: "shop", name: hostile },
+      ...{ by: ["foo: Foo shop/cart"], waitsFor: ["example.dev/<b>"] },
+      diff: ["--- LIVE/v1", "+++ PLAN/v1", "@@ -1,1 +0,0 @@", `-data: ${hostile}`],
+    },
+    {
+      ...{ action: "update", apiVersion: "apps/v1", kind: "Deployment", namespace: "shop", name: "cart" },
+      by: ["foo: Foo shop/cart"],
+      diff: ["--- LIVE/apps.v1", "+++ PLAN/apps.v1", "@@ -7,3 +7,3 @@", " spec:", "-  replicas: 5", "+  replicas: 2"],
+    },
+    { action: "update", apiVersion: "v1", kind: "Secret", namespace: "shop", name: "key", by: ["foo"], diff: [] },
+    { action: "create", apiVersion: "v1", kind: "Node", name: "big", by: ["foo"] },
+  ],
+  failing: [{ controller: "foo", key: "shop/ledger", problem: `Cannot adopt Deployment ${hostile}` }],
+  endless: [{ controller: "foo", key: "shop/loop", problem: "it wrote configmaps 250 times" }],
+  warnings: [{ controller: "foo", key: "Foo shop/ledger", problem: "ErrResourceExists: it is there" }],
+  keys: 500,
+  leftOut: [{ controller: "foo", keys: 1_200 }],
+  notes: ["the plan does not run the further parts (runnables) of foo"],
+};
+
+browserTest(
+  "[138] the plan is computed on a button, of a live process, and shows diffs, keys without a plan and its limits",
+  async (browser) => {
+    await using served = await serve("dev", "foo", "--samples", "--debug-bind-address", "127.0.0.1:0");
+    const watched = await watchedPage(browser, served);
+    const { page, problems } = watched;
+    await open(watched, served);
+    await page.getByText("follows").first().waitFor();
+    await page.keyboard.press("4");
+    const button = page.getByRole("button", { name: "Compute the plan" });
+    await button.waitFor();
+    assertEquals(watched.requests.filter((url) => url.includes("debug/plan")), []);
+    await picture(page, "plan_before");
+    await button.click();
+    await page.locator(".plan-outcome", { hasText: "1 key of foo" }).waitFor();
+    await picture(page, "plan_live");
+    assertQuiet(watched);
+    await page.route("**/debug/plan", (route) => route.fulfill({ json: everything }));
+    await button.click();
+    await page.locator(".plan-outcome", { hasText: "1 to delete, 2 to update, 1 to create" }).waitFor();
+    assertMatch(await page.locator("main").innerText(), /1,200 more keys of foo left out: the limit is 500 keys/);
+    assertEquals((await page.locator(".line.added").allInnerTexts()).map((line) => line.trimEnd()), ["+  replicas: 2"]);
+    assertEquals(await page.locator(".plan-changes > li").count(), 4);
+    assertMatch(
+      await page.locator("section[aria-labelledby=failing]").innerText(),
+      /Keys without a plan[\s\S]*shop\/ledger[\s\S]*Cannot adopt Deployment/,
+    );
+    assert((await page.locator(".plan-title").first().innerText()).includes(hostile));
+    assertEquals(await page.locator("#app img, #app script").count(), 0);
+    await picture(page, "plan");
+    // It stays while another view is shown.
+    await show(page, "#/objects");
+    await page.locator("[role=treeitem]").first().waitFor();
+    await show(page, plan);
+    await page.locator(".plan-changes > li").first().waitFor();
+    await page.unroute("**/debug/plan");
+    await page.route(
+      "**/debug/plan",
+      (route) => route.fulfill({ status: 409, json: { error: "Another plan is being computed." } }),
+    );
+    await button.click();
+    await page.locator(".plan-outcome", { hasText: "Another plan is being computed" }).waitFor();
+    assertEquals(await button.isEnabled(), true);
+    await picture(page, "plan_busy");
+    // The status of the refusal is a message of the console.
+    assertEquals(problems.filter((problem) => !problem.includes("409")), []);
+  },
+);
+
+browserTest("[138] axe finds no violation in a plan, in light and dark", async (browser) => {
+  await using served = await serve("dev", "foo", "--debug-bind-address", "127.0.0.1:0");
+  const watched = await watchedPage(browser, served);
+  const { page } = watched;
+  await page.route("**/debug/plan", (route) => route.fulfill({ json: everything }));
+  for (const colorScheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme });
+    await open(watched, served, plan);
+    const compute = async () => {
+      await page.getByRole("button", { name: "Compute the plan" }).click();
+      await page.locator(".plan-changes > li").first().waitFor();
+    };
+    assertEquals(await faults(page, compute), [], colorScheme);
+  }
+});
 
 browserTest("[138] axe finds no violation in any view, in light and dark, also on a small screen", async (browser) => {
   await using served = await serveRecording(incident());
