@@ -13,7 +13,6 @@ import { Agent, request } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
-import { parse } from "yaml";
 import { median } from "../statistics.ts";
 import { usageOf } from "../usage.ts";
 
@@ -59,7 +58,8 @@ async function stop({ child }: Server): Promise<void> {
 }
 
 async function creator(kubeconfig: string) {
-  const { clusters: [{ cluster }], users: [{ user }] } = parse(await readFile(kubeconfig, "utf8"));
+  // `dev` writes its kubeconfig as JSON, which is YAML.
+  const { clusters: [{ cluster }], users: [{ user }] } = JSON.parse(await readFile(kubeconfig, "utf8"));
   const agent = new Agent({
     keepAlive: true,
     maxSockets: connections,
