@@ -23,6 +23,7 @@ export { ApiServer, type ApiServerOptions } from "./api_server.ts";
 export {
   addAmounts,
   type Amounts,
+  compareQuantities,
   coversScopes,
   CronSchedule,
   meterOf,

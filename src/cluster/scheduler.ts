@@ -1,21 +1,40 @@
 /**
  * The scheduler: binds each Pod to the eligible node that has the fewest Pods. It checks readiness, cordons, taints, node
- * selectors and node affinity. It does not count resources.
+ * selectors, node affinity, and the volumes of the Pod's claims. It does not count resources.
  */
 import { builtin, type Infer, keyOf } from "../api/mod.ts";
 import { controller, type ControllerDefinition, done, type ReconcileContext, type Result } from "../controller/mod.ts";
+import { matchesAnyTerm } from "./_node_selector.ts";
 import { isFinished, type Pod } from "./_pods.ts";
 import { timeText } from "./_values.ts";
+import { podVolumes, type VolumeCaches } from "./pod_volumes.ts";
 
 type Node = Infer<typeof builtin.Node>;
-type Context = ReconcileContext<typeof builtin.Pod, typeof builtin.Pod | typeof builtin.Node>;
+type Context = ReconcileContext<
+  typeof builtin.Pod,
+  | typeof builtin.Pod
+  | typeof builtin.Node
+  | typeof builtin.PersistentVolumeClaim
+  | typeof builtin.PersistentVolume
+  | typeof builtin.StorageClass
+>;
 
-/** Schedules Pods. A change of a node requeues the Pods that no node was eligible for. */
-export function schedulerController(): ControllerDefinition {
+/** Options of {@link schedulerController}. */
+export interface SchedulerOptions {
+  /** "assumed": Pods do not wait for their claims. @default "simulated" */
+  readonly volumes?: "simulated" | "assumed";
+}
+
+/** Schedules Pods. A change of a node or a volume requeues the Pods that no node was eligible for. */
+export function schedulerController({ volumes = "simulated" }: SchedulerOptions = {}): ControllerDefinition {
   const waiting = new Set<string>();
+  const requeued = { to: () => [...waiting] };
   return controller("default-scheduler", { queueName: "scheduler" })
     .for(builtin.Pod, { when: ({ object }) => object.spec.nodeName === undefined })
-    .watches(builtin.Node, { to: () => [...waiting] })
+    .watches(builtin.Node, requeued)
+    .watches(builtin.PersistentVolumeClaim, requeued)
+    .watches(builtin.PersistentVolume, requeued)
+    .watches(builtin.StorageClass, requeued)
     .reconcile(async (ctx) => {
       const key = keyOf(ctx.object);
       waiting.delete(key);
@@ -24,12 +43,25 @@ export function schedulerController(): ControllerDefinition {
         schedulingGates.length === 0;
       if (!isResponsible || isFinished(ctx.object)) return done;
       const nodes = ctx.list(builtin.Node);
-      const reasons = nodes.map((node) => unschedulableReason(node, ctx.object));
+      const mounts = podVolumes(ctx.object, volumes === "assumed" ? undefined : volumeCaches(ctx));
+      const reasons = nodes.map((node) =>
+        mounts.problem === undefined ? unschedulableReason(node, ctx.object) ?? mounts.reasonAgainst(node) : ""
+      );
       const node = leastUsed(nodes.filter((_, index) => reasons[index] === undefined), ctx.list(builtin.Pod));
-      if (node !== undefined) return await bind(ctx, node);
+      if (node !== undefined && await mounts.prepare(node, ctx)) return await bind(ctx, node);
       waiting.add(key);
-      return await reportUnschedulable(ctx, reasons);
+      // With a node, the Pod is scheduled when its volumes are bound.
+      return node === undefined ? await reportUnschedulable(ctx, reasons, mounts.problem) : done;
     });
+}
+
+function volumeCaches(ctx: Context): VolumeCaches {
+  return {
+    claim: (key) => ctx.find(builtin.PersistentVolumeClaim, key),
+    volume: (name) => ctx.find(builtin.PersistentVolume, name),
+    volumes: () => ctx.list(builtin.PersistentVolume),
+    storageClass: (name) => ctx.find(builtin.StorageClass, name),
+  };
 }
 
 function leastUsed(nodes: readonly Node[], pods: readonly Pod[]): Node | undefined {
@@ -53,13 +85,18 @@ async function bind(ctx: Context, node: Node): Promise<Result> {
   return done;
 }
 
-async function reportUnschedulable(ctx: Context, reasons: readonly (string | undefined)[]): Promise<Result> {
+/** @param problem why the Pod fits no node, whatever the nodes are */
+async function reportUnschedulable(
+  ctx: Context,
+  reasons: readonly (string | undefined)[],
+  problem?: string,
+): Promise<Result> {
   const counts = new Map<string, number>();
   for (const reason of reasons) if (reason !== undefined) counts.set(reason, (counts.get(reason) ?? 0) + 1);
   const summary = [...counts].map(([reason, count]) => `${count} ${reason}`).toSorted().join(", ");
   const message = reasons.length === 0
     ? "no nodes available to schedule pods"
-    : `0/${reasons.length} nodes are available: ${summary}.`;
+    : `0/${reasons.length} nodes are available: ${problem ?? summary}.`;
   const current = ctx.object.status?.conditions?.find(({ type }) => type === "PodScheduled");
   if (current?.message !== message) {
     ctx.event("Warning", "FailedScheduling", message);
@@ -71,12 +108,6 @@ async function reportUnschedulable(ctx: Context, reasons: readonly (string | und
   return done;
 }
 
-type Term = NonNullable<
-  NonNullable<
-    NonNullable<NonNullable<Pod["spec"]["affinity"]>["nodeAffinity"]>["requiredDuringSchedulingIgnoredDuringExecution"]
-  >["nodeSelectorTerms"]
->[number];
-type Requirement = NonNullable<Term["matchExpressions"]>[number];
 type Taint = NonNullable<Node["spec"]["taints"]>[number];
 
 /** Why a Pod cannot run on a node, in the text of kube-scheduler; undefined when the node is eligible. */
@@ -106,33 +137,5 @@ function matchesNode(node: Node, pod: Pod): boolean {
   const labels = new Map(Object.entries(node.metadata.labels ?? {}));
   const selected = Object.entries(pod.spec.nodeSelector ?? {}).every(([key, value]) => labels.get(key) === value);
   const terms = pod.spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms;
-  return selected && (terms === undefined || terms.some((term) => matchesTerm(term, labels, node)));
-}
-
-function matchesTerm(term: Term, labels: ReadonlyMap<string, string>, node: Node): boolean {
-  const { matchExpressions = [], matchFields = [] } = term;
-  if (matchExpressions.length + matchFields.length === 0) return false;
-  const fields = new Map([["metadata.name", node.metadata.name ?? ""]]);
-  return matchExpressions.every((requirement) => satisfies(requirement, labels)) &&
-    matchFields.every((requirement) => satisfies(requirement, fields));
-}
-
-function satisfies({ key, operator, values = [] }: Requirement, labels: ReadonlyMap<string, string>): boolean {
-  const value = labels.get(key);
-  switch (operator) {
-    case "In":
-      return value !== undefined && values.includes(value);
-    case "NotIn":
-      return value === undefined || !values.includes(value);
-    case "Exists":
-      return value !== undefined;
-    case "DoesNotExist":
-      return value === undefined;
-    case "Gt":
-      return value !== undefined && Number(value) > Number(values[0]);
-    case "Lt":
-      return value !== undefined && Number(value) < Number(values[0]);
-    default:
-      return false;
-  }
+  return selected && (terms === undefined || matchesAnyTerm(terms, node));
 }

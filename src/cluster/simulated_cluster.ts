@@ -25,7 +25,9 @@ import { replicaSetController, replicationController } from "./replica_set.ts";
 import { resourceQuotaController } from "./resource_quota.ts";
 import { schedulerController } from "./scheduler.ts";
 import { statefulSetController } from "./stateful_set.ts";
+import { volumeBinder, volumePhaseController } from "./volume_binder.ts";
 import { claimProtectionController, volumeProtectionController } from "./volume_protection.ts";
+import { createStandardClass, volumeProvisioner } from "./volume_provisioner.ts";
 
 /** Options of {@link clusterControllers}. */
 export interface ClusterControllersOptions {
@@ -39,6 +41,11 @@ export interface ClusterControllersOptions {
    * How Deployments, StatefulSets and ReplicaSets get ready. "assumed": at once, and without Pods. @default "simulated"
    */
   readonly rollouts?: "simulated" | "assumed";
+  /**
+   * How claims get volumes. "simulated": claims are bound and provisioned, and Pods wait for them; a cluster with nodes has
+   * the default class `standard`. "assumed": claims stay as they are, and no Pod waits. @default "simulated"
+   */
+  readonly volumes?: "simulated" | "assumed";
   /** Objects that stay as they are: no controller of the cluster reconciles them. @default none */
   readonly isLeftAlone?: (resource: Resource, key: ObjectKey) => boolean;
 }
@@ -64,7 +71,13 @@ export interface SimulatedClusterOptions extends ClusterControllersOptions {
 }
 
 /** Controllers of kinds that few clusters have. */
-const onDemand: ReadonlySet<string> = new Set(["cronjob-controller", "replicationcontroller-controller"]);
+const onDemand: ReadonlySet<string> = new Set([
+  "cronjob-controller",
+  "replicationcontroller-controller",
+  volumeBinder.name,
+  volumePhaseController.name,
+  volumeProvisioner.name,
+]);
 
 /** Runs until `stop` is aborted. */
 export class SimulatedCluster implements Runnable {
@@ -89,8 +102,10 @@ export class SimulatedCluster implements Runnable {
   }
 
   async run({ stop }: Life): Promise<void> {
-    const { client, nodes, collected, isOwnerKnown, clock = systemClock, random = systemRandom } = this.#options;
+    const { client, nodes, volumes, collected, isOwnerKnown, clock = systemClock, random = systemRandom } =
+      this.#options;
     await createNodes(client, { count: nodes, now: clock.now() }, stop);
+    if (volumes !== "assumed" && nodes !== 0) await createStandardClass(client, stop);
     this.#onNodesCreated();
     const collector = new GarbageCollector({ client, resources: collected, isOwnerKnown, clock, random });
     await this.#manager.addRunnable(collector);
@@ -152,7 +167,7 @@ export function clusterControllers(options: ClusterControllersOptions = {}): rea
     daemonSetController(),
     jobController,
     cronJobController(),
-    schedulerController(),
+    schedulerController({ volumes: options.volumes }),
     kubeletController(options.pace, { nodes: options.runsPodsOn }),
     endpointSliceController,
     endpointsController(),
@@ -161,6 +176,7 @@ export function clusterControllers(options: ClusterControllersOptions = {}): rea
     disruptionController(),
     claimProtectionController(),
     volumeProtectionController(),
+    ...(options.volumes === "assumed" ? [] : [volumeBinder, volumePhaseController, volumeProvisioner]),
     resourceQuotaController(),
   ];
   // As in Kubernetes, they react to their own writes: the kubelet first reports that a Pod is ready, then that it completed.

@@ -2,14 +2,13 @@
  * The volume protection controllers: they remove the finalizer of a deleted claim when no Pod uses it, and the finalizer of a
  * deleted volume when no claim is bound to it. Admission adds these finalizers (StorageObjectInUseProtection).
  */
-import { builtin, type Infer } from "../api/mod.ts";
+import { builtin } from "../api/mod.ts";
 import { controller, type ControllerDefinition, done } from "../controller/mod.ts";
 import { isActive } from "./_pods.ts";
+import { claimsOf } from "./_volumes.ts";
 
 const claimFinalizer = "kubernetes.io/pvc-protection";
 const volumeFinalizer = "kubernetes.io/pv-protection";
-
-type Pod = Infer<typeof builtin.Pod>;
 
 /** Removes the finalizer of deleted claims that no Pod uses. */
 export function claimProtectionController(): ControllerDefinition {
@@ -40,13 +39,6 @@ export function volumeProtectionController(): ControllerDefinition {
       await toolbox.patch(builtin.PersistentVolume, volume, without(finalizers, volumeFinalizer));
       return done;
     });
-}
-
-/** The keys of the claims that a Pod mounts. */
-function claimsOf({ metadata: { namespace }, spec }: Pod): readonly string[] {
-  return (spec.volumes ?? []).flatMap(({ persistentVolumeClaim }) =>
-    persistentVolumeClaim === undefined ? [] : [`${namespace}/${persistentVolumeClaim.claimName}`]
-  );
 }
 
 function without(finalizers: readonly string[], finalizer: string) {

@@ -46,14 +46,21 @@ test("a namespace with a claim in use can be deleted", async () => {
 
 test("a deleted volume stays while a claim is bound to it", async () => {
   await using cluster = await TestCluster.start();
-  const spec = { capacity: { storage: "1Gi" }, accessModes: ["ReadWriteOnce"], hostPath: { path: "/a" } };
+  const spec = {
+    capacity: { storage: "1Gi" },
+    accessModes: ["ReadWriteOnce"],
+    hostPath: { path: "/a" },
+    persistentVolumeReclaimPolicy: "Retain",
+  };
   for (const name of ["bound", "free"]) await cluster.create(builtin.PersistentVolume, name, { spec });
-  await cluster.patch(builtin.PersistentVolume, "bound", { status: { phase: "Bound" } }, "status");
+  const named = { ...claim.spec, storageClassName: "", volumeName: "bound" };
+  await cluster.create(builtin.PersistentVolumeClaim, "a", { spec: named });
+  await cluster.settled();
   for (const name of ["bound", "free"]) await cluster.delete(builtin.PersistentVolume, name);
   await cluster.settled();
   const present = ["bound", "free"].filter((name) => cluster.find(builtin.PersistentVolume, name) !== undefined);
   assertEquals(present, ["bound"]);
-  await cluster.patch(builtin.PersistentVolume, "bound", { status: { phase: "Released" } }, "status");
+  await cluster.delete(builtin.PersistentVolumeClaim, "default/a");
   await cluster.settled();
   assertEquals(cluster.find(builtin.PersistentVolume, "bound"), undefined);
 });

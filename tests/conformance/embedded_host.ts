@@ -28,7 +28,7 @@ const admin: User = {
 };
 
 /** Controllers that tests/controlplane does not run. */
-const absent: ReadonlySet<string> = new Set(["kubelet", "default-scheduler"]);
+const absent: ReadonlySet<string> = new Set(["kubelet", "default-scheduler", "local-path-provisioner"]);
 
 /** One embedded server. */
 export class EmbeddedHost implements Host, AsyncDisposable {

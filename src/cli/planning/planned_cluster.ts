@@ -272,6 +272,8 @@ export class PlannedCluster implements AsyncDisposable {
       // The Nodes of the cluster, when the controllers see them.
       nodes: hasNodes ? 0 : undefined,
       runsPodsOn: "all",
+      // The claims and volumes of the cluster are not here, unless the controllers see them.
+      volumes: "assumed",
       // Who sees no Pods reads only the status.
       rollouts: showsCluster || podKinds.some((name) => declared.has(name)) ? "simulated" : "assumed",
       collected: [...new Map(collected.map((resource) => [resourceName(resource), resource])).values()],
