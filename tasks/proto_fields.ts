@@ -3,12 +3,16 @@
  * `generated.proto` files of its Go modules. Run: `deno run -A tasks/proto_fields.ts` (Go fetches the modules).
  *
  * One line per message: its name as `core/v1.PodSpec`, then `number:name`, or `number:` and `name=MESSAGE` for a field that
- * protobuf nests and JSON does not (Go's embedded structs).
+ * protobuf nests and JSON does not (Go's embedded structs). `~` after a name: its list is a message of its own.
+ *
+ * Then the wire types of the messages that servers write and OpenAPI does not publish: discovery and partial metadata.
  */
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { packageNames, structNames, wireStruct } from "../src/apiserver/kinds/mod.ts";
+import { GoTypes } from "./_go_types.ts";
+import { WireWriter } from "./_wire_packages.ts";
 
 const version = "v0.36.3";
 
@@ -16,6 +20,7 @@ interface ProtoField {
   readonly number: number;
   readonly name: string;
   readonly type: string;
+  readonly isRepeated: boolean;
 }
 
 /** Packages outside of the module `api`: the module and the folder. */
@@ -23,7 +28,21 @@ const sources: Readonly<Record<string, string>> = {
   "apiextensions/v1": "apiextensions-apiserver:pkg/apis/apiextensions/v1",
   "apiregistration/v1": "kube-aggregator:pkg/apis/apiregistration/v1",
   "meta/v1": "apimachinery:pkg/apis/meta/v1",
+  "meta/v1beta1": "apimachinery:pkg/apis/meta/v1beta1",
 };
+
+/** Packages of which OpenAPI publishes no types. */
+const unpublished = ["apidiscovery/v2", "meta/v1beta1"];
+
+/** Messages that servers write and OpenAPI does not publish; those that they refer to are written too. */
+const written = [
+  "apidiscovery/v2.APIGroupDiscoveryList",
+  "meta/v1.APIGroup",
+  "meta/v1.APIGroupList",
+  "meta/v1.APIVersions",
+  "meta/v1.PartialObjectMetadata",
+  "meta/v1.PartialObjectMetadataList",
+];
 
 function moduleDirectory(name: string): string {
   const text = execFileSync("go", ["mod", "download", "-json", `k8s.io/${name}@${version}`], { encoding: "utf8" });
@@ -33,10 +52,15 @@ function moduleDirectory(name: string): string {
 function messagesOf(text: string): ReadonlyMap<string, readonly ProtoField[]> {
   const messages = new Map<string, readonly ProtoField[]>();
   for (const [, name = "", body = ""] of text.matchAll(/^message (\w+) \{\n([\s\S]*?)^\}/gm)) {
-    const fields = [...body.matchAll(/^\s+(?:optional|repeated|required)?\s*(map<[^>]+>|[\w.]+) (\w+) = (\d+);/gm)];
+    const fields = [...body.matchAll(/^\s+(optional|repeated|required)?\s*(map<[^>]+>|[\w.]+) (\w+) = (\d+);/gm)];
     messages.set(
       name,
-      fields.map(([, type = "", field = "", number]) => ({ number: Number(number), name: field, type })),
+      fields.map(([, label, type = "", field = "", number]) => ({
+        number: Number(number),
+        name: field,
+        type,
+        isRepeated: label === "repeated",
+      })),
     );
   }
   return messages;
@@ -59,7 +83,8 @@ function jsonName(field: string, json: ReadonlyMap<string, unknown> | undefined)
 
 const directories = new Map<string, string>();
 const lines: string[] = [];
-for (const packageName of packageNames()) {
+const references = new Map<string, readonly string[]>();
+for (const packageName of [...packageNames(), ...unpublished]) {
   const [module = "api", path = packageName] = sources[packageName]?.split(":") ?? ["api", packageName];
   const directory = directories.get(module) ?? moduleDirectory(module);
   directories.set(module, directory);
@@ -82,13 +107,45 @@ for (const packageName of packageNames()) {
       json !== undefined && json.size > 0 && !json.has(jsonName(field, json)) && !isNested(field, type)
     );
     if (unknown.length > 0) throw new Error(`Cannot find ${unknown.map((field) => field.name)} in the JSON of ${name}`);
-    const words = fields.map(({ number, name: field, type }) => {
+    const words = fields.map(({ number, name: field, type, isRepeated }) => {
       const name = jsonName(field, json);
-      return isNested(name, type) ? `${number}:=${messageName(type, packageName)}` : `${number}:${name}`;
+      if (isNested(name, type)) return `${number}:=${messageName(type, packageName)}`;
+      const isOwnMessage = !isRepeated && json?.get(name)?.type.kind === "list";
+      return `${number}:${name}${isOwnMessage ? "~" : ""}`;
     });
     lines.push([name, ...words].join(" "));
+    references.set(name, fields.map(({ type }) => messageName(type, packageName)));
   }
 }
+
+/** The lines of wire types for `written`, as tasks/api_kinds.ts writes those of published types. */
+function writtenTypes(): readonly string[] {
+  const goPaths = new Map(
+    [...references.keys()].map((name) => name.slice(0, name.indexOf("."))).map((name) => {
+      const isMeta = name.startsWith("meta/");
+      return [isMeta ? `k8s.io/apimachinery/pkg/apis/${name}` : `k8s.io/api/${name}`, name] as const;
+    }),
+  );
+  const folder = (path: string) =>
+    path.startsWith("k8s.io/apimachinery/")
+      ? join(directories.get("apimachinery") ?? "", path.slice("k8s.io/apimachinery/".length))
+      : join(directories.get("api") ?? "", path.slice("k8s.io/api/".length));
+  const writer = new WireWriter(new GoTypes(folder), (path) => goPaths.get(path));
+  const found = new Map<string, string>();
+  const pending = [...written];
+  for (let name = pending.pop(); name !== undefined; name = pending.pop()) {
+    const [packageName = "", typeName = ""] = name.split(".");
+    const isPublished = packageNames().includes(packageName) && structNames(packageName).includes(name);
+    const line = lines.find((candidate) => candidate.split(" ", 1)[0] === name);
+    if (found.has(name) || isPublished || line === undefined) continue;
+    const properties = line.split(" ").slice(1).map((word) => [word.slice(word.indexOf(":") + 1), {}]);
+    const [goPath = ""] = [...goPaths].find(([, known]) => known === packageName) ?? [];
+    found.set(name, writer.line(goPath, typeName, { properties: Object.fromEntries(properties) }));
+    pending.push(...references.get(name) ?? []);
+  }
+  return [...found].map(([name, text]) => name.slice(0, name.indexOf(".") + 1) + text).sort();
+}
+
 const target = new URL("../src/apiserver/protobuf/generated/proto_fields.ts", import.meta.url);
 writeFileSync(
   target,
@@ -96,6 +153,11 @@ writeFileSync(
 // deno-fmt-ignore-file
 export const protoFields = \`
 ${lines.sort().join("\n")}
+\`;
+
+/** Wire types of messages that OpenAPI does not publish, as in kinds/generated. */
+export const protoTypes = \`
+${writtenTypes().join("\n")}
 \`;
 `,
 );

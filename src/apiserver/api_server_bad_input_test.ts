@@ -180,7 +180,7 @@ test("unsupported bodies and patches are rejected with 415, unacceptable respons
   assertEquals((await server.send("PATCH", `${configMaps}/a`, "{}", as("application/apply-patch+cbor"))).code, 415);
   assertEquals((await server.send("PATCH", `${foos}/f`, "{}", as("application/strategic-merge-patch+json"))).code, 415);
   const accept = { headers: { accept: "application/vnd.kubernetes.protobuf" } };
-  assertEquals((await server.send("GET", configMaps, undefined, accept)).code, 406);
+  assertEquals((await server.send("GET", foos, undefined, accept)).code, 406);
 });
 
 /** Invariants: the only 5xx are those of kube-apiserver, objects do not change, no error is thrown. */

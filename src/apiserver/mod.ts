@@ -8,7 +8,7 @@
  * - patch/: JSON patch, merge patch, strategic merge patch, and server-side apply with managedFields.
  * - registry/: the verbs of the API on all kinds. create, update, patch, delete, get, list and watch are here.
  * - kinds/: the built-in kinds, by API group: defaults, validation, conversion, tables, quota. They implement Kind of model/.
- * - protobuf/: bodies of built-in kinds in protobuf, which Go clients send.
+ * - protobuf/: built-in kinds in protobuf, which Go clients send and request: bodies, responses, events of a watch.
  * - cel/, admission/, plugins/: CEL expressions, webhooks and policies, built-in admission plugins.
  * - actions/, access/: subresources that are actions, such as eviction; authentication and RBAC.
  * - crd/: custom resources: adds a Kind to the registry for each CustomResourceDefinition.

@@ -3,6 +3,7 @@
  * there. Every response is recorded. The cases have no expectations, because the real server is right.
  */
 import { setTimeout as sleep } from "node:timers/promises";
+import { decodeProtobuf, protobufType } from "../../src/apiserver/protobuf/mod.ts";
 import { type Json, Mask } from "./mask.ts";
 import { withSortedCauses } from "./sorted_causes.ts";
 
@@ -152,7 +153,7 @@ export class CaseRun {
     if (stem !== undefined) this.#mask.addStem(stem);
     await this.#pause();
     const response = await this.#send(path, init);
-    const parsed = parsedBody(await response.text());
+    const parsed = await bodyOf(response);
     const body = sortsCauses ? withSortedCauses(parsed) : parsed;
     this.steps.push({
       request: `${init.method} ${this.#mask.text(path)}`,
@@ -268,6 +269,12 @@ function stemOf(body: unknown): string | undefined {
   const metadata = typeof body === "object" && body !== null && "metadata" in body ? body.metadata : undefined;
   const named = typeof metadata === "object" && metadata !== null && "generateName" in metadata;
   return named && typeof metadata.generateName === "string" ? metadata.generateName : undefined;
+}
+
+/** A body in JSON or protobuf, parsed. protobuf_test.ts compares the bytes. */
+async function bodyOf(response: Response): Promise<unknown> {
+  if (response.headers.get("content-type") !== protobufType) return parsedBody(await response.text());
+  return decodeProtobuf(new Uint8Array(await response.arrayBuffer()));
 }
 
 function parsedBody(text: string): unknown {

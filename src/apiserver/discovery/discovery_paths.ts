@@ -1,10 +1,20 @@
 /**
  * discoveryPaths(): serves `/api`, `/apis`, `/apis/GROUP`, `/apis/GROUP/VERSION`, `/api/v1` and `/version`. The documents are
- * cached until the kinds change. The aggregated one has an ETag, so that kubectl downloads it only once.
+ * cached until the kinds change, in each format that clients request. The aggregated one has an ETag, the same in all formats,
+ * so that kubectl downloads it only once.
  */
 import { createHash } from "node:crypto";
-import type { PathHandler } from "../http/mod.ts";
-import { type JsonObject, StatusError } from "../model/mod.ts";
+import {
+  contentTypes,
+  findNegotiated,
+  type Format,
+  negotiate,
+  notProduced,
+  type PathHandler,
+  yamlText,
+} from "../http/mod.ts";
+import type { JsonObject } from "../model/mod.ts";
+import { encodeProtobuf } from "../protobuf/mod.ts";
 import type { KindRegistry } from "../registry/mod.ts";
 import {
   aggregatedList,
@@ -35,9 +45,35 @@ const version: JsonObject = {
   platform: "",
 };
 
-interface Document {
-  readonly text: string;
-  readonly etag: string;
+/** A document in all formats. */
+class Document {
+  readonly #object: JsonObject;
+  readonly #bodies = new Map<Format, string | Uint8Array<ArrayBuffer>>();
+  #etag: string | undefined;
+
+  constructor(object: JsonObject) {
+    this.#object = object;
+  }
+
+  get etag(): string {
+    return this.#etag ??= `"${createHash("sha512").update(this.#json()).digest("hex").toUpperCase()}"`;
+  }
+
+  async body(format: Format): Promise<string | Uint8Array<ArrayBuffer>> {
+    const known = this.#bodies.get(format);
+    if (known !== undefined) return known;
+    const body = format === "json"
+      ? this.#json()
+      : format === "yaml"
+      ? await yamlText(this.#object)
+      : encodeProtobuf(this.#object);
+    this.#bodies.set(format, body);
+    return body;
+  }
+
+  #json(): string {
+    return `${JSON.stringify(this.#object)}\n`;
+  }
 }
 
 /** Serves discovery for the kinds of a registry. */
@@ -54,20 +90,19 @@ export function discoveryPaths(kinds: KindRegistry): PathHandler {
   const cached = (key: string, create: () => JsonObject): Document => {
     const existing = documents.get(key);
     if (existing !== undefined) return existing;
-    const text = `${JSON.stringify(create())}\n`;
-    const document = { text, etag: `"${createHash("sha512").update(text).digest("hex").toUpperCase()}"` };
+    const document = new Document(create());
     documents.set(key, document);
     return document;
   };
   return {
     handle(request, path) {
-      if (path === "/version" || path === "/version/") return plain(JSON.stringify(version, undefined, 2));
+      if (path === "/version" || path === "/version/") return versionResponse(request);
       const [root = "", first, second, ...rest] = path.split("/").filter((part) => part !== "");
       if ((root !== "api" && root !== "apis") || rest.length > 0) return undefined;
       if (request.method !== "GET" && request.method !== "HEAD") return undefined;
       refresh();
       if (first === undefined) return rootResponse(request, root, { groups, cached });
-      return legacyResponse(root, [first, second], { groups, cached });
+      return legacyResponse(request, root, [first, second], { groups, cached });
     },
   };
 }
@@ -78,54 +113,61 @@ interface Discovery {
   readonly cached: (key: string, create: () => JsonObject) => Document;
 }
 
-function rootResponse(request: Request, root: "api" | "apis", { groups, cached }: Discovery): Response {
+async function rootResponse(request: Request, root: "api" | "apis", { groups, cached }: Discovery): Promise<Response> {
   const selected = groups.filter(({ name }) => (name === "") === (root === "api"));
-  if (!prefersAggregated(request.headers.get("accept") ?? "")) {
+  const aggregated = findNegotiated(request.headers.get("accept"), "discovery");
+  if (aggregated === undefined) {
     const { host } = new URL(request.url);
-    return plain(cached(`${root} ${host}`, () => root === "api" ? coreVersions(host) : groupList(selected)).text);
+    const document = cached(`${root} ${host}`, () => root === "api" ? coreVersions(host) : groupList(selected));
+    return await documentResponse(request, document, root === "api");
   }
-  const { text, etag } = cached(`${root} aggregated`, () => aggregatedList(selected));
+  const document = cached(`${root} aggregated`, () => aggregatedList(selected));
+  const { etag } = document;
   const headers = { etag, vary: "Accept", "cache-control": "public" };
   if (request.headers.get("if-none-match") === etag) return new Response(null, { status: 304, headers });
-  const type = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
-  return new Response(text, { headers: { ...headers, "content-type": type } });
+  const type = `${contentTypes[aggregated.format]};g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList`;
+  const body = await document.body(aggregated.format);
+  return new Response(body, { headers: { ...headers, "content-type": type } });
 }
 
 function legacyResponse(
+  request: Request,
   root: string,
   [first, second]: readonly (string | undefined)[],
   { groups, cached }: Discovery,
-): Response | undefined {
+): Promise<Response> | undefined {
   const [name, version] = root === "api" ? ["", first] : [first, second];
   if (root === "api" && second !== undefined) return undefined;
   const group = groups.find((one) => one.name === name);
   if (group === undefined) return undefined;
-  if (version === undefined) return plain(cached(`group ${name}`, () => groupDocument(group)).text);
-  const found = group.versions.find((one) => one.version === version);
-  return found === undefined
-    ? undefined
-    : plain(cached(`kinds ${name}/${version}`, () => resourceList(group, found)).text);
-}
-
-/** True when an Accept header prefers the aggregated format. @throws StatusError 406 when it accepts no served type */
-function prefersAggregated(accept: string): boolean {
-  if (accept === "") return false;
-  for (const clause of accept.split(",")) {
-    const [type = "", ...parameters] = clause.split(";").map((part) => part.trim());
-    const isServed = type === "application/json" || type === "application/*" || type === "*/*";
-    const form = parameters.filter((part) => /^(g|v|as)=/.test(part)).sort().join();
-    if (!isServed) {
-      if (form === "" && type === "application/yaml") return false;
-      continue;
-    }
-    if (form === "") return false;
-    if (form === "as=APIGroupDiscoveryList,g=apidiscovery.k8s.io,v=v2") return true;
+  if (version === undefined) {
+    return documentResponse(
+      request,
+      cached(`group ${name}`, () => groupDocument(group)),
+      false,
+    );
   }
-  throw new StatusError(406, "NotAcceptable", `only the following media types are accepted: ${served}`);
+  const found = group.versions.find((one) => one.version === version);
+  if (found === undefined) return undefined;
+  return documentResponse(request, cached(`kinds ${name}/${version}`, () => resourceList(group, found)), true);
 }
 
-const served = "application/json, application/yaml, application/vnd.kubernetes.protobuf";
+/**
+ * @param isRoute true for the documents that kube-apiserver serves like objects; the others have handlers of their own
+ * @throws StatusError 406 when the client accepts no served type
+ */
+async function documentResponse(request: Request, document: Document, isRoute: boolean): Promise<Response> {
+  const accept = request.headers.get("accept") ?? "";
+  const error = isRoute && accept !== "" ? notProduced(accept, false) : undefined;
+  if (error !== undefined) throw error;
+  const { format } = negotiate(request.headers.get("accept"), "plain");
+  return new Response(await document.body(format), { headers: { "content-type": contentTypes[format] } });
+}
 
-function plain(text: string): Response {
-  return new Response(text, { headers: { "content-type": "application/json" } });
+/** @throws StatusError 406 when the client does not accept JSON */
+function versionResponse(request: Request): Response {
+  const accept = request.headers.get("accept") ?? "";
+  const error = accept === "" ? undefined : notProduced(accept, false, [contentTypes.json]);
+  if (error !== undefined) throw error;
+  return new Response(JSON.stringify(version, undefined, 2), { headers: { "content-type": contentTypes.json } });
 }

@@ -112,10 +112,10 @@ const accepts: readonly (readonly [accept: string, answer: string | number])[] =
   ["*/*", "APIGroupList"],
   ["application/json", "APIGroupList"],
   [aggregated, "APIGroupDiscoveryList"],
-  [`application/json,${aggregated}`, "APIGroupList"],
+  [`application/json,${aggregated}`, "APIGroupDiscoveryList"],
   [`${aggregated.replace("v=v2", "v=v2beta1")},${aggregated},application/json`, "APIGroupDiscoveryList"],
   [aggregated.replace("v=v2", "v=v2beta1"), 406],
-  ["application/vnd.kubernetes.protobuf,application/json", "APIGroupList"],
+  ["application/json,application/vnd.kubernetes.protobuf", "APIGroupList"],
   ["text/html", 406],
 ];
 

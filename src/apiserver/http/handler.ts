@@ -232,10 +232,10 @@ function attributesOf(user: User, info: RequestInfo): Attributes {
   return { user, verb, isResourceRequest, group, version, resource, subresource, namespace, name, path };
 }
 
-/** Errors have the requested format, or indented JSON when that is not possible. They are never tables. */
+/** Errors have the requested format, protobuf too, or indented JSON when that is not possible. They are never tables. */
 function errorFormat(request: Request, query: URLSearchParams): Pick<Negotiated, "format" | "isPretty"> {
   try {
-    const { format, isPretty } = negotiate(request.headers.get("accept"), false);
+    const { format, isPretty } = negotiate(request.headers.get("accept"), "plain");
     return { format, isPretty: isPretty || isPrettyRequested(request, query) };
   } catch {
     return { format: "json", isPretty: true };

@@ -1,10 +1,17 @@
 /**
  * Media types: negotiates the format of the response and chooses the decoder of the body, like apiserver
- * `handlers/negotiation`. Responses are JSON or YAML. A client that accepts only protobuf gets 406.
+ * `handlers/negotiation`. Responses are JSON, YAML or protobuf. Custom resources are not served in protobuf, their metadata is.
  */
 import { type Draft, StatusError } from "../model/mod.ts";
+import { protobufType } from "../protobuf/mod.ts";
 /** The format of a response. */
-export type Format = "json" | "yaml";
+export type Format = "json" | "yaml" | "protobuf";
+
+/**
+ * What a path serves: objects of built-in kinds or custom resources, in any form; the aggregated document of discovery; or
+ * `plain`, what has no other form, such as an error.
+ */
+export type Endpoint = "builtin" | "custom" | "discovery" | "plain";
 
 /** The form that a client requests instead of the object or the list. */
 export interface Transform {
@@ -32,51 +39,65 @@ interface MediaType {
   readonly format: Format;
 }
 
-const served: readonly MediaType[] = [{ subtype: "json", format: "json" }, { subtype: "yaml", format: "yaml" }];
+/** In the order in which a pattern matches them. */
+const served: readonly MediaType[] = [
+  { subtype: "json", format: "json" },
+  { subtype: "yaml", format: "yaml" },
+  { subtype: "vnd.kubernetes.protobuf", format: "protobuf" },
+];
 
 /** The Content-Type of each format. */
-export const contentTypes: Readonly<Record<Format, string>> = { json: "application/json", yaml: "application/yaml" };
+export const contentTypes: Readonly<Record<Format, string>> = {
+  json: "application/json",
+  yaml: "application/yaml",
+  protobuf: protobufType,
+};
 
 const plainJson: Negotiated = { format: "json", isPretty: false, transform: undefined };
 
 /** Negotiates the format of a response. @throws StatusError 406 */
-export function negotiate(accept: string | null, canTransform = true): Negotiated {
-  if (accept === null || accept === "" || accept === "application/json" || accept === "*/*") return plainJson;
-  for (const clause of clausesOf(accept)) {
+export function negotiate(accept: string | null, endpoint: Endpoint = "builtin"): Negotiated {
+  const found = findNegotiated(accept, endpoint);
+  if (found !== undefined) return found;
+  throw new StatusError(406, "NotAcceptable", `only the following media types are accepted: ${listed.join(", ")}`);
+}
+
+/** Negotiates the format of a response; undefined when the client accepts none. */
+export function findNegotiated(accept: string | null, endpoint: Endpoint): Negotiated | undefined {
+  const isAny = accept === null || accept === "" || accept === "application/json" || accept === "*/*";
+  if (isAny && endpoint !== "discovery") return plainJson;
+  for (const clause of clausesOf(accept ?? "")) {
     for (const type of served) {
       if (!isMatch(clause, type)) continue;
-      const negotiated = accepted(clause, type, canTransform);
+      const negotiated = accepted(clause, type, endpoint);
       if (negotiated !== undefined) return negotiated;
     }
   }
-  throw notAccepted(accept);
+  return undefined;
 }
 
-/** The media types of kube-apiserver, which its error messages list. */
-const listed = [contentTypes.json, contentTypes.yaml, "application/vnd.kubernetes.protobuf"];
+/** The media types that error messages list. */
+const listed = served.map(({ format }) => contentTypes[format]);
 
-/** Does not list protobuf when the request for it was rejected. */
-function listedFor(requested: string): readonly string[] {
-  return requested.includes("protobuf") ? listed.slice(0, 2) : listed;
-}
-
-function notAccepted(accept: string): StatusError {
-  const message = `only the following media types are accepted: ${listedFor(accept).join(", ")}`;
-  return new StatusError(406, "NotAcceptable", message);
-}
+/** The media types of watches, which are not served in YAML. */
+export const streamTypes = [contentTypes.json, contentTypes.protobuf].map((type) => `${type};stream=watch`);
 
 /**
  * 406 when a route of a built-in kind produces none of the accepted types. kube-apiserver checks this before the negotiation,
  * without the parameters of the types, and with no other pattern than "*\/*".
  *
- * @param isStream true when the route also serves watches
+ * @param isStream true when the route also serves watches @param produced the types of the route
  */
-export function notProduced(accept: string, isStream: boolean): StatusError | undefined {
+export function notProduced(
+  accept: string,
+  isStream: boolean,
+  produced: readonly string[] = listed,
+): StatusError | undefined {
   if (accept === contentTypes.json) return undefined;
   const types = accept.split(",").map((clause) => (clause.split(";")[0] ?? "").trim());
-  if (types.some((type) => type === "*/*" || listed.includes(type))) return undefined;
-  const streams = isStream ? [listed[0], listed[2]].map((type) => `${type};stream=watch`) : [];
-  const message = `406: Not Acceptable\n\nAvailable representations: ${[...listed, ...streams].join(", ")}`;
+  if (types.some((type) => type === "*/*" || produced.includes(type))) return undefined;
+  const streams = isStream ? streamTypes : [];
+  const message = `406: Not Acceptable\n\nAvailable representations: ${[...produced, ...streams].join(", ")}`;
   return new StatusError(406, "NotAcceptable", message, {});
 }
 
@@ -85,16 +106,21 @@ function isMatch(clause: Clause, type: MediaType): boolean {
   return clause.type === "application" && (clause.subtype === type.subtype || clause.subtype === "*");
 }
 
-function accepted(clause: Clause, type: MediaType, canTransform: boolean): Negotiated | undefined {
+function accepted(clause: Clause, type: MediaType, endpoint: Endpoint): Negotiated | undefined {
   const { parameters } = clause;
   const stream = parameters.get("stream") ?? "";
-  if (stream !== "" && stream !== "watch") return undefined;
+  if (stream !== "" && (stream !== "watch" || type.format === "yaml")) return undefined;
   const [as, group, version] = [parameters.get("as"), parameters.get("g"), parameters.get("v")];
   const isPretty = parameters.get("pretty") === "1";
-  if (as === undefined && group === undefined && version === undefined) {
-    return { format: type.format, isPretty, transform: undefined };
+  const plain: Negotiated = { format: type.format, isPretty, transform: undefined };
+  const isPlain = as === undefined && group === undefined && version === undefined;
+  if (endpoint === "discovery") {
+    const isAggregated = as === "APIGroupDiscoveryList" && group === "apidiscovery.k8s.io" && version === "v2";
+    return isAggregated ? plain : undefined;
   }
-  if (!canTransform || group !== "meta.k8s.io" || (version !== "v1" && version !== "v1beta1")) return undefined;
+  if (isPlain) return endpoint === "custom" && type.format === "protobuf" ? undefined : plain;
+  if (endpoint === "plain" || group !== "meta.k8s.io" || (version !== "v1" && version !== "v1beta1")) return undefined;
+  if (as === "Table" && type.format === "protobuf") return undefined;
   if (as !== "Table" && as !== "PartialObjectMetadata" && as !== "PartialObjectMetadataList") return undefined;
   return { format: type.format, isPretty, transform: { kind: as, version } };
 }
@@ -124,14 +150,19 @@ function clauseOf(text: string): Clause {
 }
 
 /** The format of a body, or its decoder. @throws StatusError 415 */
-export function bodyFormat(contentType: string | null, decoders: readonly BodyDecoder[] = []): Format | BodyDecoder {
+export function bodyFormat(
+  contentType: string | null,
+  decoders: readonly BodyDecoder[] = [],
+): Exclude<Format, "protobuf"> | BodyDecoder {
   if (contentType === null || contentType === "" || contentType === "application/json") return "json";
   const type = (contentType.split(";")[0] ?? "").trim().toLowerCase();
   if (type === "application/json") return "json";
   if (type === "application/yaml") return "yaml";
   const decoder = decoders.find((known) => known.contentType === type);
   if (decoder !== undefined) return decoder;
-  throw unsupported([...new Set([...listedFor(type), ...decoders.map((known) => known.contentType)])]);
+  // A path without a decoder for protobuf does not list it.
+  const types = type === protobufType ? listed.filter((known) => known !== protobufType) : listed;
+  throw unsupported([...new Set([...types, ...decoders.map((known) => known.contentType)])]);
 }
 
 /** 415: no decoder for the body. */

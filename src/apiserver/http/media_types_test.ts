@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertThrows, test } from "../../../tests/testing.ts";
 import { StatusError } from "../model/mod.ts";
-import { bodyFormat, negotiate, notProduced } from "./media_types.ts";
+import { protobufType } from "../protobuf/mod.ts";
+import { bodyFormat, findNegotiated, negotiate, notProduced } from "./media_types.ts";
 
 const table = "as=Table;v=v1;g=meta.k8s.io";
 
@@ -13,7 +14,14 @@ const accepted: readonly (readonly [string | null, string])[] = [
   ["application/yaml", "yaml"],
   ["application/json;pretty=1", "json pretty"],
   ["application/json;stream=watch", "json"],
-  ["application/vnd.kubernetes.protobuf, application/json", "json"],
+  ["application/vnd.kubernetes.protobuf, application/json", "protobuf"],
+  ["application/vnd.kubernetes.protobuf;q=0.4, application/json;q=0.5", "json"],
+  ["application/vnd.kubernetes.protobuf;stream=watch", "protobuf"],
+  ["application/yaml;stream=watch, application/json", "json"],
+  [
+    "application/vnd.kubernetes.protobuf;as=PartialObjectMetadata;v=v1;g=meta.k8s.io",
+    "protobuf PartialObjectMetadata v1",
+  ],
   ["text/html;q=0.9, application/yaml;q=0.8, */*;q=0.1", "yaml"],
   [`application/json;${table}`, "json Table v1"],
   [`application/json;${table}, application/json`, "json Table v1"],
@@ -31,7 +39,7 @@ for (const [accept, expected] of accepted) {
   });
 }
 
-for (const accept of ["text/html", "application/vnd.kubernetes.protobuf", "application/json;as=Bogus;v=v1;g=x", ","]) {
+for (const accept of ["text/html", `${protobufType};${table}`, "application/json;as=Bogus;v=v1;g=x", ","]) {
   test(`Accept: ${accept} is rejected with 406`, () => {
     const error = assertThrows(() => negotiate(accept));
     assert(error instanceof StatusError);
@@ -39,13 +47,24 @@ for (const accept of ["text/html", "application/vnd.kubernetes.protobuf", "appli
   });
 }
 
-test("a 406 lists the types of kube-apiserver, without protobuf for a client that accepts only protobuf", () => {
-  const messages = ["application/xml", "application/vnd.kubernetes.protobuf"].map((accept) =>
-    assertThrows(() => negotiate(accept)).message.replace("only the following media types are accepted: ", "")
-  );
-  assertEquals(messages, [
-    "application/json, application/yaml, application/vnd.kubernetes.protobuf",
-    "application/json, application/yaml",
+test("a 406 lists the types of kube-apiserver", () => {
+  const { message } = assertThrows(() => negotiate("application/xml"));
+  const types = "application/json, application/yaml, application/vnd.kubernetes.protobuf";
+  assertEquals(message, `only the following media types are accepted: ${types}`);
+});
+
+test("custom resources are not negotiated to protobuf, but their metadata and their errors are", () => {
+  const metadata = `${protobufType};as=PartialObjectMetadata;v=v1;g=meta.k8s.io`;
+  const formats = (accept: string) =>
+    (["builtin", "custom", "plain", "discovery"] as const).map((endpoint) => findNegotiated(accept, endpoint)?.format);
+  assertEquals(formats(protobufType), ["protobuf", undefined, "protobuf", undefined]);
+  assertEquals(formats(`${protobufType},application/json`), ["protobuf", "json", "protobuf", undefined]);
+  assertEquals(formats(metadata), ["protobuf", "protobuf", undefined, undefined]);
+  assertEquals(formats(`application/json,${protobufType};g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList`), [
+    "json",
+    "json",
+    "json",
+    "protobuf",
   ]);
 });
 

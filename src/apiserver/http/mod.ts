@@ -1,7 +1,16 @@
 /** HTTP: from a Request to a Response, through the registry. The folders before this one do not use HTTP. */
 export { HttpHandler, type HttpHandlerOptions, type PathHandler } from "./handler.ts";
 export { type HealthCheck, HealthChecks } from "./health.ts";
-export { type BodyDecoder, type Format, negotiate, type Negotiated } from "./media_types.ts";
+export {
+  type BodyDecoder,
+  contentTypes,
+  findNegotiated,
+  type Format,
+  negotiate,
+  type Negotiated,
+  notProduced,
+} from "./media_types.ts";
 export { type RequestMetrics, requestMetrics } from "./request_metrics.ts";
 export { type RequestInfo, requestInfo } from "./request_info.ts";
 export { Watches, type WatchesOptions } from "./watches.ts";
+export { yamlText } from "./yaml.ts";

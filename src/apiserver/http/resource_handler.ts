@@ -42,7 +42,7 @@ export function handleResource(services: ResourceServices, request: ResourceRequ
   const { kind } = known;
   checkRoute(kind, info, request.request);
   if (kind.deprecation !== undefined) request.warnings.add(kind.deprecation);
-  const negotiated = negotiate(request.request.headers.get("accept"));
+  const negotiated = negotiate(request.request.headers.get("accept"), kind.hasStrategicMerge ? "builtin" : "custom");
   const format = responseFormat(negotiated, request.request, query, request.warnings, services.clock.now());
   const exchange: Exchange = { ...request, services, kind, negotiated, format };
   const { subresource } = info;
@@ -86,7 +86,7 @@ async function handleGet(exchange: Exchange): Promise<Response> {
   const call = readingCall(exchange);
   const version = query.get("resourceVersion") ?? "";
   if (info.subresource === "scale") {
-    return await scaleResponse((await services.registry.getScale(call, info.name, version)).object, 200, format);
+    return await scaleResponse(kind, (await services.registry.getScale(call, info.name, version)).object, 200, format);
   }
   return await objectResponse(kind, await services.registry.get(call, info.name, version), 200, format);
 }
@@ -176,16 +176,25 @@ async function putScale(exchange: Exchange): Promise<Response> {
     return draft;
   };
   const { code, result } = await services.registry.putScale(call, info.name, body);
-  return await scaleResponse(result.object, code, format);
+  return await scaleResponse(kind, result.object, code, format);
 }
 
 const scaleKind: TableKind = { group: "autoscaling", kind: "Scale", hasStrategicMerge: true, table: scaleTable };
 
-/** The response with a Scale, in the negotiated format. */
-export function scaleResponse(scale: JsonObject, code: number, format: ResponseFormat): Promise<Response> | Response {
+/** The Scale of a custom resource has no internal type. */
+const customScaleKind: TableKind = { ...scaleKind, goType: "*v1.Scale" };
+
+/** The response with the Scale of an object of a kind, in the negotiated format. */
+function scaleResponse(
+  parent: Kind,
+  scale: JsonObject,
+  code: number,
+  format: ResponseFormat,
+): Promise<Response> | Response {
   const { transform } = format.negotiated;
   if (transform === undefined) return plainObjectResponse(scale, code, format);
-  return plainObjectResponse(transformObject(scaleKind, scale, transform, format.table, format.now), code, format);
+  const own = parent.hasStrategicMerge ? scaleKind : customScaleKind;
+  return plainObjectResponse(transformObject(own, scale, transform, format.table, format.now), code, format);
 }
 
 function checkScale(draft: Draft, parent: Kind): void {
@@ -224,7 +233,7 @@ async function handlePatch(exchange: Exchange): Promise<Response> {
   const body: PatchBody = { type, text, isForced: parameters.isForced, ...parsed };
   if (info.subresource === "scale") {
     const { code, result } = await services.registry.patchScale(call, info.name, body);
-    return await scaleResponse(result.object, code, format);
+    return await scaleResponse(kind, result.object, code, format);
   }
   const paused = isLargeText(text) ? { ...call, pause: nextTurn } : call;
   const { code, result } = await services.registry.patch(paused, info.name, body);

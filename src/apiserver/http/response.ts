@@ -1,10 +1,12 @@
 /**
  * Responses with objects, lists, Statuses and warnings. An object in its stored version is sent as the JSON that the storage
- * has, without parsing or writing it again.
+ * has, or as its protobuf message (encoded_messages.ts), without parsing or writing it again.
  */
 import { apiVersionOf, parseExactJson, printExactJson } from "../../api/mod.ts";
 import { type JsonObject, type Kind, StatusError } from "../model/mod.ts";
+import { encodeList, encodeProtobuf } from "../protobuf/mod.ts";
 import type { Page, Representation } from "../registry/mod.ts";
+import { encodedMessage, encodedObject } from "./encoded_messages.ts";
 import { contentTypes, type Format, type Negotiated } from "./media_types.ts";
 import { plainTable, type TableOptions, tableOptions, transformList, transformObject } from "./table.ts";
 import { warningHeaders } from "./warnings.ts";
@@ -56,7 +58,10 @@ export function objectResponse(
 ): Promise<Response> | Response {
   const { transform } = format.negotiated;
   // `result.object` would parse the text again: most stored objects exist only as text.
-  if (transform === undefined) return textResponse(undefined, result.json, code, format);
+  if (transform === undefined) {
+    if (format.negotiated.format === "protobuf") return protobufResponse(encodedObject(result), code, format);
+    return textResponse(undefined, result.json, code, format);
+  }
   const isStatus = result.object["kind"] === "Status" && result.object["apiVersion"] === "v1";
   if (isStatus) return textResponse(result.object, result.json, code, format);
   const object = transformObject(kind, result.object, transform, format.table, format.now);
@@ -85,6 +90,10 @@ export function listResponse(kind: Kind, page: Page, format: ResponseFormat): Pr
     const objects = page.items.map(({ object }) => object);
     const target = { transform, options: format.table, now: format.now };
     return textResponse(transformList(kind, objects, metadata, target), undefined, 200, format);
+  }
+  if (format.negotiated.format === "protobuf") {
+    const items = page.items.map(encodedMessage);
+    return protobufResponse(encodeList(apiVersionOf(kind), kind.listKind, metadata, items), 200, format);
   }
   const head = JSON.stringify({ kind: kind.listKind, apiVersion: apiVersionOf(kind), metadata });
   const items = page.items.map((item) => listItem(kind, item.json)).join(",");
@@ -142,22 +151,33 @@ function textResponse(
   const { negotiated, isPretty, warnings } = format;
   const parsed = () => object ?? parseExactJson(json ?? "null") as JsonObject;
   if (negotiated.format === "yaml") return yamlResponse(parsed(), code, format);
+  if (negotiated.format === "protobuf") {
+    return protobufResponse(encodeProtobuf(parsed()), code, format, retryAfterSeconds);
+  }
   const text = isPretty ? printExactJson(parsed(), 2) : json ?? printExactJson(object);
-  return bytesResponse(`${text}\n`, code, contentTypes.json, warnings, retryAfterSeconds);
+  return bytesResponse(encoder.encode(`${text}\n`), code, contentTypes.json, warnings, retryAfterSeconds);
 }
 
 async function yamlResponse(object: JsonObject, code: number, format: ResponseFormat): Promise<Response> {
-  return bytesResponse(await yamlText(object), code, contentTypes.yaml, format.warnings);
+  return bytesResponse(encoder.encode(await yamlText(object)), code, contentTypes.yaml, format.warnings);
+}
+
+function protobufResponse(
+  bytes: Uint8Array<ArrayBuffer>,
+  code: number,
+  format: ResponseFormat,
+  retryAfterSeconds?: number,
+): Response {
+  return bytesResponse(bytes, code, contentTypes.protobuf, format.warnings, retryAfterSeconds);
 }
 
 function bytesResponse(
-  text: string,
+  bytes: Uint8Array<ArrayBuffer>,
   code: number,
   contentType: string,
   warnings: ReadonlySet<string>,
   retryAfterSeconds?: number,
 ): Response {
-  const bytes = encoder.encode(text);
   const headers: Record<string, string> = {
     "content-type": contentType,
     "cache-control": "no-cache, private",

@@ -35,7 +35,10 @@ export function tableOptions(query: URLSearchParams): TableOptions {
 }
 
 /** The parts of a Kind that a table needs. */
-export type TableKind = Pick<Kind, "group" | "kind" | "hasStrategicMerge" | "table">;
+export interface TableKind extends Pick<Kind, "group" | "kind" | "hasStrategicMerge" | "table"> {
+  /** The Go type in messages. @default that of the internal type, or of a custom resource */
+  readonly goType?: string;
+}
 
 /** The content of a table. */
 export interface TableSource {
@@ -146,6 +149,7 @@ export function transformList(
 
 /** The Go type of the object in kube-apiserver, for messages. */
 function goType(kind: TableKind): string {
+  if (kind.goType !== undefined) return kind.goType;
   if (!kind.hasStrategicMerge) return "*unstructured.Unstructured";
   return `*${kind.group === "" ? "core" : kind.group.split(".")[0] ?? ""}.${kind.kind}`;
 }

@@ -1,19 +1,18 @@
 /**
- * WatchStream: the body of a watch, one JSON event per line. It reads the history of the storage as fast as its client reads
- * the body, so a slow client needs no memory, and a client that is too slow gets a 410.
+ * WatchStream: the body of a watch, event by event, as an EventWriter writes them. It reads the history of the storage as fast
+ * as its client reads the body, so a slow client needs no memory, and a client that is too slow gets a 410.
  *
  * Guarantees: events come in the order of their revisions, each once. A bookmark has a revision only after all events up to it
  * were sent. The stream ends at its timeout, when its kind changes, when the server stops, and with the signal of the request.
  */
 import { onAbort } from "../../async/mod.ts";
 import { redactText } from "../../observe/mod.ts";
-import { apiVersionOf, printExactJson } from "../../api/mod.ts";
+import { apiVersionOf } from "../../api/mod.ts";
 import { expired, type JsonObject, type Kind, StatusError } from "../model/mod.ts";
-import { eventOf, isShownAsStored, type Matcher, type ObjectEvent, represent, representAll } from "../registry/mod.ts";
+import { eventOf, type Matcher, type ObjectEvent } from "../registry/mod.ts";
 import type { Cursor, Durability, Reading, Snapshot, StoredObject } from "../storage/mod.ts";
+import type { EventWriter } from "./event_writers.ts";
 import type { TimerQueue } from "./timer_queue.ts";
-import type { Transform } from "./media_types.ts";
-import { type TableOptions, transformObject } from "./table.ts";
 
 /** Options of {@link WatchStream}. */
 export interface WatchOptions {
@@ -223,81 +222,4 @@ function bookmark(kind: Kind, revision: number, isInitialEnd: boolean): JsonObje
 function asStatusError(error: unknown): StatusError {
   if (error instanceof StatusError) return error;
   return new StatusError(500, "InternalError", redactText(error instanceof Error ? error.message : String(error)));
-}
-
-/** Writes the events of one watch. */
-export interface EventWriter {
-  /** The lines of some events; a promise when a conversion webhook must be called. */
-  write(events: readonly ObjectEvent[]): Uint8Array | Promise<Uint8Array>;
-  writeBookmark(object: JsonObject): Uint8Array;
-  writeError(status: object): Uint8Array;
-}
-
-const encoder = new TextEncoder();
-
-/** The bytes of the newest event. All watches share them, because a change wakes them one directly after the other. */
-export class SharedLine {
-  #stored: StoredObject | undefined;
-  #type = "";
-  #bytes: Uint8Array = new Uint8Array();
-
-  /** The line of an event in the stored version. */
-  of(event: ObjectEvent): Uint8Array {
-    const { stored, type } = event;
-    if (stored !== this.#stored || type !== this.#type) {
-      this.#bytes = encoder.encode(lineOf(type, stored.json));
-      this.#stored = stored;
-      this.#type = type;
-    }
-    return this.#bytes;
-  }
-}
-
-/** Writes objects in the version of a kind. */
-export function objectEventWriter(kind: Kind, shared: SharedLine): EventWriter {
-  return {
-    write: (events) => {
-      const [event] = events;
-      if (event !== undefined && events.length === 1 && isShownAsStored(event.stored, kind)) return shared.of(event);
-      const shown = representAll(events.map(({ stored }) => stored), kind);
-      const lines = (texts: readonly { readonly json: string }[]) =>
-        encoder.encode(texts.map(({ json }, index) => lineOf(events[index]?.type ?? "", json)).join(""));
-      return shown instanceof Promise ? shown.then(lines) : lines(shown);
-    },
-    writeBookmark: (object) => encoder.encode(lineOf("BOOKMARK", JSON.stringify(object))),
-    writeError: errorLine,
-  };
-}
-
-/** Writes tables or partial metadata. */
-export function transformedEventWriter(
-  kind: Kind,
-  transform: Transform,
-  options: TableOptions,
-  now: () => number,
-): EventWriter {
-  let table = options;
-  const textOf = (object: JsonObject): string => {
-    const text = printExactJson(transformObject(kind, object, transform, table, now()));
-    // Only the first table of a watch has the column definitions.
-    table = { ...table, isHeadless: true };
-    return text;
-  };
-  return {
-    write: async (events) => {
-      let lines = "";
-      for (const { stored, type } of events) lines += lineOf(type, textOf((await represent(stored, kind)).object));
-      return encoder.encode(lines);
-    },
-    writeBookmark: (object) => encoder.encode(lineOf("BOOKMARK", textOf(object))),
-    writeError: errorLine,
-  };
-}
-
-function lineOf(type: string, json: string): string {
-  return `{"type":"${type}","object":${json}}\n`;
-}
-
-function errorLine(status: object): Uint8Array {
-  return encoder.encode(lineOf("ERROR", JSON.stringify(status)));
 }

@@ -5,17 +5,12 @@ import type { Clock, Random } from "../../async/mod.ts";
 import { StatusError } from "../model/mod.ts";
 import { type Call, type Registry, type Selection } from "../registry/mod.ts";
 import { type Durability, parseResourceVersion, resourceVersionTooLarge } from "../storage/mod.ts";
-import { contentTypes } from "./media_types.ts";
+import { contentTypes, type Format, streamTypes } from "./media_types.ts";
 import { TimerQueue } from "./timer_queue.ts";
 import type { ListParameters } from "./query_options.ts";
 import type { Exchange, WatchService } from "./exchange.ts";
-import {
-  type EventWriter,
-  objectEventWriter,
-  SharedLine,
-  transformedEventWriter,
-  WatchStream,
-} from "./watch_stream.ts";
+import { type EventWriter, objectEventWriter, SharedEvents, transformedEventWriter } from "./event_writers.ts";
+import { WatchStream } from "./watch_stream.ts";
 
 /** Options of {@link Watches}. */
 export interface WatchesOptions {
@@ -43,7 +38,7 @@ interface WatchStart {
 export class Watches implements WatchService, Disposable {
   readonly #options: WatchesOptions & Required<Omit<WatchesOptions, "durability">>;
   readonly #timers: TimerQueue;
-  readonly #shared = new SharedLine();
+  readonly #shared = new SharedEvents();
   /** By collection. */
   readonly #open = new Map<string, Set<WatchStream>>();
   readonly #kinds: Disposable;
@@ -121,8 +116,11 @@ export class Watches implements WatchService, Disposable {
 
   #writer(exchange: Exchange): EventWriter {
     const { kind, negotiated, format } = exchange;
-    if (negotiated.transform === undefined) return objectEventWriter(kind, this.#shared);
-    return transformedEventWriter(kind, negotiated.transform, format.table, () => this.#options.clock.now());
+    // YAML is rejected when the response is created.
+    const wire = negotiated.format === "protobuf" ? "protobuf" : "json";
+    if (negotiated.transform === undefined) return objectEventWriter(kind, wire, this.#shared);
+    const now = () => this.#options.clock.now();
+    return transformedEventWriter(kind, wire, { transform: negotiated.transform, options: format.table, now });
   }
 }
 
@@ -156,16 +154,14 @@ function errorBody(writer: EventWriter, error: StatusError): ReadableStream<Uint
   });
 }
 
-function streamed(body: ReadableStream<Uint8Array>, format: "json" | "yaml"): Response {
+function streamed(body: ReadableStream<Uint8Array>, format: Format): Response {
   if (format === "yaml") throw notStreamable();
-  return new Response(body, {
-    headers: { "content-type": contentTypes.json, "cache-control": "no-cache, private" },
-  });
+  const type = format === "protobuf" ? `${contentTypes.protobuf};stream=watch` : contentTypes.json;
+  return new Response(body, { headers: { "content-type": type, "cache-control": "no-cache, private" } });
 }
 
 /** kube-apiserver does not stream YAML. */
 function notStreamable(): StatusError {
-  const types = ["application/json", "application/vnd.kubernetes.protobuf"].map((type) => `${type};stream=watch`);
-  const message = `only the following media types are accepted: ${types.join(", ")}`;
+  const message = `only the following media types are accepted: ${streamTypes.join(", ")}`;
   return new StatusError(406, "NotAcceptable", message);
 }

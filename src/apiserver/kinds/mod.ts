@@ -51,6 +51,7 @@ export {
   openApiOf,
   packageNames,
   parseQuantity,
+  readWireStruct,
   referencesOf,
   setIfAbsent,
   structNames,

@@ -11,13 +11,12 @@ import { toBase64 } from "../../runtime/mod.ts";
 import { hasWireStruct, unionFields, type WireScalarName, wireStruct } from "../kinds/mod.ts";
 import type { WireStruct, WireType } from "../kinds/mod.ts";
 import { badRequest, type Draft, type DraftValue, isDraft, put, read, StatusError } from "../model/mod.ts";
-import { messageOf, protoMessage } from "./messages.ts";
+import { magic } from "./envelope.ts";
+import { messageOf, protoMessage, writtenMessageOf } from "./messages.ts";
 import { maxDepth, ProtoReader } from "./proto_reader.ts";
 
 /** The media type of the encoding. */
 export const protobufType = "application/vnd.kubernetes.protobuf";
-
-const magic = [0x6b, 0x38, 0x73, 0x00];
 
 /** Decodes a whole body. @throws StatusError 400 when it is malformed, 415 when its type is unknown */
 export function decodeProtobuf(bytes: Uint8Array): Draft {
@@ -25,7 +24,7 @@ export function decodeProtobuf(bytes: Uint8Array): Draft {
     throw badRequest("provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]");
   }
   const { apiVersion, kind, raw } = envelope(bytes.subarray(magic.length));
-  const name = messageOf(apiVersion, kind);
+  const name = writtenMessageOf(apiVersion, kind) ?? messageOf(apiVersion, kind);
   const draft: Draft = { kind, apiVersion };
   readInto(draft, name, structOf(name), new ProtoReader(raw));
   return draft;
@@ -78,6 +77,7 @@ function readInto(draft: Draft, message: string, struct: WireStruct, reader: Pro
     }
     const type = field?.kind === "field" ? struct.fields.get(field.name)?.type : undefined;
     if (field?.kind !== "field" || type === undefined) reader.skip(tag);
+    else if (field.isOwnMessage) put(draft, field.name, readValue(type, reader));
     else add(draft, field.name, type, reader);
   }
 }

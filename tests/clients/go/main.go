@@ -9,7 +9,9 @@ package main
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"os"
+	"sync"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -52,12 +54,13 @@ func play(ctx context.Context, config *rest.Config) {
 	steps := []step{
 		{"discovery", discover},
 		{"objects in JSON", inContentType("application/json", writeObjects)},
-		{"objects in protobuf", inContentType(protobuf, writeObjects)},
-		{"a definition in protobuf", inContentType(protobuf, writeDefinition)},
-		{"an informer", inform},
-		{"server-side apply", apply},
-		{"leader election", elect},
-		{"a controller-runtime manager", manage},
+		{"objects in protobuf", answeredIn(protobuf, inContentType(protobuf, writeObjects))},
+		{"a definition in protobuf", answeredIn(protobuf, inContentType(protobuf, writeDefinition))},
+		{"an informer in JSON", answeredIn("application/json", inContentType("application/json", inform))},
+		{"an informer in protobuf", answeredIn(protobuf+";stream=watch", inContentType(protobuf, inform))},
+		{"server-side apply", inContentType(protobuf, apply)},
+		{"leader election", inContentType(protobuf, elect)},
+		{"a controller-runtime manager", answeredIn(protobuf+";stream=watch", inContentType(protobuf, manage))},
 	}
 	for _, step := range steps {
 		if err := step.run(ctx, config); err != nil {
@@ -90,6 +93,56 @@ func inContentType(
 		typed := rest.CopyConfig(config)
 		typed.ContentType = contentType
 		return run(ctx, typed)
+	}
+}
+
+// contentTypes records the content types of the responses.
+type contentTypes struct {
+	lock  sync.Mutex
+	types map[string]bool
+}
+
+func (seen *contentTypes) add(contentType string) {
+	seen.lock.Lock()
+	defer seen.lock.Unlock()
+	seen.types[contentType] = true
+}
+
+func (seen *contentTypes) has(contentType string) bool {
+	seen.lock.Lock()
+	defer seen.lock.Unlock()
+	return seen.types[contentType]
+}
+
+type roundTripper func(request *http.Request) (*http.Response, error)
+
+func (send roundTripper) RoundTrip(request *http.Request) (*http.Response, error) {
+	return send(request)
+}
+
+// answeredIn runs a step, which fails if the server never answers in this content type: clients accept several.
+func answeredIn(
+	contentType string, run func(ctx context.Context, config *rest.Config) error,
+) func(ctx context.Context, config *rest.Config) error {
+	return func(ctx context.Context, config *rest.Config) error {
+		watched := rest.CopyConfig(config)
+		seen := &contentTypes{types: map[string]bool{}}
+		watched.Wrap(func(next http.RoundTripper) http.RoundTripper {
+			return roundTripper(func(request *http.Request) (*http.Response, error) {
+				response, err := next.RoundTrip(request)
+				if err == nil {
+					seen.add(response.Header.Get("Content-Type"))
+				}
+				return response, err
+			})
+		})
+		if err := run(ctx, watched); err != nil {
+			return err
+		}
+		if !seen.has(contentType) {
+			return fmt.Errorf("no response in %s, only in %v", contentType, seen.types)
+		}
+		return nil
 	}
 }
 

@@ -110,9 +110,6 @@ const representations: readonly ConformanceCase[] = [
         await run.call({ path: at(run, "secrets"), accept, pick });
         await run.call({ path: at(run, "secrets", "b"), accept, pick });
       },
-      accept.includes("protobuf")
-        ? { deliberate: "responses are not written in protobuf; JSON is the next choice" }
-        : {},
     )
   ),
   requests(

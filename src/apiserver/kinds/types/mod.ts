@@ -32,5 +32,5 @@ export { canonicalQuantity, compareQuantities, formatQuantity, parseQuantity, su
 export { formatTime } from "./times.ts";
 export { type DefaultingFunction, type DefaultingFunctions, TypeDefaulter } from "./type_defaulter.ts";
 export type { GroupVersionKind, WireField, WireScalarName, WireStruct, WireType } from "./wire_type.ts";
-export { fullNameOf, hasWireStruct, packageNames, structNames, wireStruct } from "./wire_types.ts";
+export { fullNameOf, hasWireStruct, packageNames, readWireStruct, structNames, wireStruct } from "./wire_types.ts";
 export { unionFieldOf, unionFields } from "./unions.ts";

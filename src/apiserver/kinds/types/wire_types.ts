@@ -29,7 +29,7 @@ export function wireStruct(name: string): WireStruct {
   const [packageName, goName] = splitName(name);
   const line = linesOf(packageName).get(goName);
   if (line === undefined) throw new RangeError(`Cannot find the type ${name}: no such type`);
-  const struct = readStruct(packageName, packages.get(packageName)?.fullName ?? "", line);
+  const struct = readWireStruct(packageName, packages.get(packageName)?.fullName ?? "", line);
   structs.set(name, struct);
   return struct;
 }
@@ -88,7 +88,7 @@ const leaves: ReadonlyMap<string, readonly [WireScalarName, string]> = new Map([
 ]);
 
 /** Reads one line. @param fullPrefix the prefix of the name in OpenAPI, e.g. `io.k8s.api.core.v1` */
-function readStruct(packageName: string, fullPrefix: string, line: string): WireStruct {
+export function readWireStruct(packageName: string, fullPrefix: string, line: string): WireStruct {
   const [goName = "", extraText = "", fieldsText = ""] = line.split("\t");
   const extra: Json = extraText === "" ? {} : JSON.parse(extraText);
   const fields = new Map<string, WireField>();

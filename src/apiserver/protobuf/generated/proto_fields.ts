@@ -37,6 +37,11 @@ admissionregistration/v1.ValidatingWebhookConfigurationList 1:metadata 2:items
 admissionregistration/v1.Validation 1:expression 2:message 3:reason 4:messageExpression
 admissionregistration/v1.Variable 1:name 2:expression
 admissionregistration/v1.WebhookClientConfig 3:url 1:service 2:caBundle
+apidiscovery/v2.APIGroupDiscovery 1:metadata 2:versions
+apidiscovery/v2.APIGroupDiscoveryList 1:metadata 2:items
+apidiscovery/v2.APIResourceDiscovery 1:resource 2:responseKind 3:scope 4:singularResource 5:verbs 6:shortNames 7:categories 8:subresources
+apidiscovery/v2.APISubresourceDiscovery 1:subresource 2:responseKind 3:acceptedTypes 4:verbs
+apidiscovery/v2.APIVersionDiscovery 1:version 2:resources 3:freshness
 apiextensions/v1.ConversionRequest 1:uid 2:desiredAPIVersion 3:objects
 apiextensions/v1.ConversionResponse 1:uid 2:convertedObjects 3:result
 apiextensions/v1.ConversionReview 1:request 2:response
@@ -475,7 +480,7 @@ flowcontrol/v1.Subject 1:kind 2:user 3:group 4:serviceAccount
 flowcontrol/v1.UserSubject 1:name
 meta/v1.APIGroup 1:name 2:versions 3:preferredVersion 4:serverAddressByClientCIDRs
 meta/v1.APIGroupList 1:groups
-meta/v1.APIResource 1:name 6:singularName 2:namespaced 8:group 9:version 3:kind 4:verbs 5:shortNames 7:categories 10:storageVersionHash
+meta/v1.APIResource 1:name 6:singularName 2:namespaced 8:group 9:version 3:kind 4:verbs~ 5:shortNames 7:categories 10:storageVersionHash
 meta/v1.APIResourceList 1:groupVersion 2:resources
 meta/v1.APIVersions 1:versions 2:serverAddressByClientCIDRs
 meta/v1.ApplyOptions 1:dryRun 2:force 3:fieldManager
@@ -519,6 +524,7 @@ meta/v1.TypeMeta 1:kind 2:apiVersion
 meta/v1.UpdateOptions 1:dryRun 2:fieldManager 3:fieldValidation
 meta/v1.Verbs 1:items
 meta/v1.WatchEvent 1:type 2:object
+meta/v1beta1.PartialObjectMetadataList 2:metadata 1:items
 networking/v1.HTTPIngressPath 1:path 3:pathType 2:backend
 networking/v1.HTTPIngressRuleValue 1:paths
 networking/v1.IPAddress 1:metadata 2:spec
@@ -642,4 +648,21 @@ storage/v1.VolumeAttributesClass 1:metadata 2:driverName 3:parameters
 storage/v1.VolumeAttributesClassList 1:metadata 2:items
 storage/v1.VolumeError 1:time 2:message 3:errorCode
 storage/v1.VolumeNodeResources 1:count
+`;
+
+/** Wire types of messages that OpenAPI does not publish, as in kinds/generated. */
+export const protoTypes = `
+apidiscovery/v2.APIGroupDiscovery		metadata:@meta/v1.ObjectMeta;d versions:[@apidiscovery/v2.APIVersionDiscovery
+apidiscovery/v2.APIGroupDiscoveryList		metadata:@meta/v1.ListMeta;d items:![@apidiscovery/v2.APIGroupDiscovery
+apidiscovery/v2.APIResourceDiscovery		resource:!s;d responseKind:*@meta/v1.GroupVersionKind scope:!<v2.ResourceScope>s;d singularResource:!s;d verbs:![s shortNames:[s categories:[s subresources:[@apidiscovery/v2.APISubresourceDiscovery
+apidiscovery/v2.APISubresourceDiscovery		subresource:!s;d responseKind:*@meta/v1.GroupVersionKind acceptedTypes:[@meta/v1.GroupVersionKind verbs:![s
+apidiscovery/v2.APIVersionDiscovery		version:!s;d resources:[@apidiscovery/v2.APIResourceDiscovery freshness:<v2.DiscoveryFreshness>s
+meta/v1.APIGroup		name:!s;d versions:![@meta/v1.GroupVersionForDiscovery preferredVersion:@meta/v1.GroupVersionForDiscovery;d serverAddressByClientCIDRs:[@meta/v1.ServerAddressByClientCIDR
+meta/v1.APIGroupList		groups:![@meta/v1.APIGroup
+meta/v1.APIVersions		versions:![s serverAddressByClientCIDRs:![@meta/v1.ServerAddressByClientCIDR
+meta/v1.GroupVersionForDiscovery		groupVersion:!s;d version:!s;d
+meta/v1.GroupVersionKind		group:!s;d version:!s;d kind:!s;d
+meta/v1.PartialObjectMetadata		metadata:@meta/v1.ObjectMeta;d
+meta/v1.PartialObjectMetadataList		metadata:@meta/v1.ListMeta;d items:![@meta/v1.PartialObjectMetadata
+meta/v1.ServerAddressByClientCIDR		clientCIDR:!s;d serverAddress:!s;d
 `;
