@@ -212,7 +212,7 @@ function* parse(
   const errors = [...document.errors, ...several].slice(0, maxProblems).map(({ code, message, pos: [offset] }) => {
     return { ...at(offset), code, message: message.split("\n")[0] ?? "" };
   });
-  const problems = errors.length > 0 ? errors : partsOutsideJson(document, at);
+  const problems = errors.length > 0 ? errors : partsOutsideJson(document, at, dialect);
   return {
     problems,
     duplicateKeys: () => duplicateOffsets(document).slice(0, maxDuplicateKeys).map(at),
@@ -220,7 +220,7 @@ function* parse(
       // The library has a value for texts with errors, too.
       const outside = errors.length > 0 ? undefined : problems[0];
       if (outside !== undefined) throw new RangeError(`Cannot read YAML: ${outside.message}`);
-      return document.toJS({ maxAliasCount, reviver: (_key, value) => asNumber(value) });
+      return document.toJS({ maxAliasCount, reviver: (_key, value) => asNumber(value, dialect) });
     },
   };
 }
@@ -266,7 +266,11 @@ function textOf(base64: string): string | undefined {
 }
 
 /** What has no equivalent in JSON. Bytes become text. Go programs refuse it; JavaScript would print the key, and read Infinity. */
-function partsOutsideJson(document: Document.Parsed, at: (offset: number) => YamlPosition): readonly YamlProblem[] {
+function partsOutsideJson(
+  document: Document.Parsed,
+  at: (offset: number) => YamlPosition,
+  dialect: "core" | "go",
+): readonly YamlProblem[] {
   const problems: YamlProblem[] = [];
   const add = (node: { readonly range?: readonly number[] | null }, code: string, message: string) => {
     problems.push({ ...at(node.range?.[0] ?? 0), code, message });
@@ -290,16 +294,25 @@ function partsOutsideJson(document: Document.Parsed, at: (offset: number) => Yam
       }
       if (hasTagWithoutJson(scalar)) return add(scalar, "TAG_WITHOUT_JSON", withoutJson);
       if ((typeof value !== "number" && typeof value !== "bigint") || Number.isFinite(Number(value))) return undefined;
+      // go-yaml reads a number that no float64 can hold as text.
+      if (dialect === "go" && /^[-+.\deE_]+$/.test(scalar.source ?? "")) {
+        scalar.value = scalar.source;
+        return undefined;
+      }
       return add(scalar, "NUMBER_OUT_OF_RANGE", "a number is outside of the range of a float64");
     },
   });
   return problems;
 }
 
-/** As in JSON, an integer is a bigint only if a number cannot represent it exactly, and it fits in an int64. */
-function asNumber(value: unknown): unknown {
+/**
+ * As in JSON, an integer is a bigint only if a number cannot represent it exactly, and it fits in an int64; for Go, also one
+ * that fits in a uint64.
+ */
+function asNumber(value: unknown, dialect: "core" | "go"): unknown {
   if (typeof value !== "bigint") return value;
-  return Number.isSafeInteger(Number(value)) || BigInt.asIntN(64, value) !== value ? Number(value) : value;
+  const fits = BigInt.asIntN(64, value) === value || (dialect === "go" && BigInt.asUintN(64, value) === value);
+  return Number.isSafeInteger(Number(value)) || !fits ? Number(value) : value;
 }
 
 function duplicateOffsets(document: Document.Parsed): readonly number[] {

@@ -3,6 +3,7 @@
  * there. Every response is recorded. The cases have no expectations, because the real server is right.
  */
 import { setTimeout as sleep } from "node:timers/promises";
+import { parseExactJson } from "../../src/api/mod.ts";
 import { decodeProtobuf, protobufType } from "../../src/apiserver/protobuf/mod.ts";
 import { type Json, Mask } from "./mask.ts";
 import { withSortedCauses } from "./sorted_causes.ts";
@@ -280,7 +281,7 @@ async function bodyOf(response: Response): Promise<unknown> {
 function parsedBody(text: string): unknown {
   if (text[0] !== "{" && text[0] !== "[") return text;
   try {
-    return JSON.parse(text);
+    return parseExactJson(text);
   } catch {
     return text;
   }

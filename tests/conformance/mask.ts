@@ -35,6 +35,7 @@ const patterns: readonly (readonly [RegExp, string])[] = [
   [/(Too large resource version: \d+, current: )\d+/g, "$1<version>"],
   [/(the ResourceVersion in record \()\d+/g, "$1<version>"],
   [/(\\"resourceVersion\\":\\")\d+/g, "$1<version>"],
+  [/(\\"uid\\":\\")[0-9a-f-]{36}/g, "$1<uid>"],
   [/(controller-uid(?:=|":"))[0-9a-f-]{36}/g, "$1<uid>"],
   [/\b10\.96\.\d+\.\d+\b/g, "<address>"],
   // The real server ends a message about fields that must not change with a diff of Go structs, ours with their names.
@@ -113,6 +114,8 @@ export class Mask {
     const isPlain = (typeof value === "string" && value !== "" && value !== "None") || typeof value === "number";
     if (word !== undefined && isPlain) return this.#word(word, `${value}`);
     if (typeof value === "string") return this.text(value);
+    // A recording is read by JSON.parse, which has no integers beyond 2^53.
+    if (typeof value === "bigint") return `${value}n`;
     if (Array.isArray(value)) return value.map((item) => this.#item(item, key));
     if (typeof value !== "object" || value === null) return value as Json;
     const entries = Object.entries(value).map(([name, item]) =>

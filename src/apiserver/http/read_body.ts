@@ -2,7 +2,7 @@
  * Reads the body of a request, as text or bytes within the size limit, as an object of a kind, or as DeleteOptions. It reports
  * duplicate keys, which JSON.parse accepts, rejects JSON that is nested too deeply, and reads YAML and the formats of decoders.
  */
-import { parseFiniteJson, printExactJson } from "../../api/mod.ts";
+import { parseFiniteJson } from "../../api/mod.ts";
 import {
   badRequest,
   type Draft,
@@ -14,6 +14,7 @@ import {
   jsonError,
   type JsonObject,
   type Kind,
+  parseLiteralJson,
   read,
   StatusError,
   utf8Length,
@@ -134,7 +135,8 @@ function parseJson(text: string, kind: Kind): ParsedBody {
 
 function parsedValue(text: string, kind: Kind): DraftValue {
   try {
-    return parseFiniteJson(text) as DraftValue;
+    // Custom resources are maps, whose numbers are those of JSON.
+    return (kind.hasStrategicMerge ? parseLiteralJson(text) : parseFiniteJson(text)) as DraftValue;
   } catch {
     throw unrecognized(kind, text, `couldn't get version/kind; json parse error: ${jsonError(text)}`);
   }
@@ -158,8 +160,7 @@ function unrecognized(kind: Kind, text: string, why: string): StatusError {
 }
 
 async function yamlSource(text: string, kind: Kind): Promise<BodySource> {
-  const { value, duplicates } = await parseYaml(text, (why) => unrecognized(kind, text, why));
-  const json = printExactJson(value);
+  const { json, duplicates } = await parseYaml(text, (why) => unrecognized(kind, text, why));
   const source = parseJson(json, kind);
   let first: Draft | undefined = source.draft;
   return sourceOf(() => {

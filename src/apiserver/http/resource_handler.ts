@@ -13,6 +13,7 @@ import {
   type JsonObject,
   type Kind,
   notServed,
+  parseLiteralJson,
   read,
   StatusError,
 } from "../model/mod.ts";
@@ -34,7 +35,7 @@ import type { RequestInfo } from "./request_info.ts";
 import { listResponse, objectResponse, plainObjectResponse, type ResponseFormat, responseFormat } from "./response.ts";
 import { checkRoute, notAllowed } from "./route.ts";
 import { type TableKind, transformObject } from "./table.ts";
-import { parseYaml } from "./yaml.ts";
+import { hasLargeNumber, parseYaml } from "./yaml.ts";
 
 /** Serves a request about objects. @throws StatusError */
 export function handleResource(services: ResourceServices, request: ResourceRequest): Promise<Response> | Response {
@@ -229,7 +230,7 @@ async function handlePatch(exchange: Exchange): Promise<Response> {
   const isApply = type === "application/apply-patch+yaml";
   const parameters = writeParameters(query, "PatchOptions", request.headers.get("user-agent") ?? "", isApply);
   const call = callOf(exchange, parameters);
-  const parsed = await parsePatch(type, text, parameters.fieldValidation);
+  const parsed = await parsePatch(kind, type, text, parameters.fieldValidation);
   const body: PatchBody = { type, text, isForced: parameters.isForced, ...parsed };
   if (info.subresource === "scale") {
     const { code, result } = await services.registry.patchScale(call, info.name, body);
@@ -255,24 +256,34 @@ function unsupportedByRoute(): StatusError {
 
 type ParsedPatch = Pick<PatchBody, "value" | "duplicates">;
 
-async function parsePatch(type: PatchType, text: string, validation: FieldValidation): Promise<ParsedPatch> {
+async function parsePatch(
+  kind: Kind,
+  type: PatchType,
+  text: string,
+  validation: FieldValidation,
+): Promise<ParsedPatch> {
   if (type === "application/apply-patch+yaml") {
     // JSON is YAML, and much faster to parse.
-    const json = parsedJson(text);
+    const json = hasLargeNumber(text) ? undefined : parsedJson(text);
     if (json !== undefined) return { value: json.value, duplicates: yamlDuplicates(json.duplicates) };
     return await parseYaml(text, (why) => badRequest(`error decoding YAML: error converting YAML to JSON: ${why}`));
   }
-  const parsed = parsedJson(text);
+  const keepsLiterals = kind.hasStrategicMerge && type !== "application/strategic-merge-patch+json";
+  const parsed = parsedJson(text, keepsLiterals);
   if (parsed === undefined) throw malformed(type, text, validation);
   return { value: parsed.value, duplicates: parsed.duplicates.map((path) => `duplicate field "${path}"`) };
 }
 
-function parsedJson(text: string): { readonly value: Json; readonly duplicates: readonly string[] } | undefined {
+function parsedJson(
+  text: string,
+  keepsLiterals = false,
+): { readonly value: Json; readonly duplicates: readonly string[] } | undefined {
   const { depth, members, collections } = structureOf(text);
   checkCollections(collections);
   if (depth > maxDepth) throw badRequest("error decoding patch: exceeded max depth");
   try {
-    const value = parseFiniteJson(text) as Json;
+    const plain = parseFiniteJson(text);
+    const value = (keepsLiterals ? parseLiteralJson(text) : plain) as Json;
     return { value, duplicates: members === membersOf(value) ? [] : duplicateKeys(text) };
   } catch {
     return undefined;
@@ -288,5 +299,8 @@ function malformed(type: PatchType, text: string, validation: FieldValidation): 
   const isPlain = type === "application/strategic-merge-patch+json" ||
     (type === "application/json-patch+json" && validation === "Ignore");
   if (type === "application/merge-patch+json" && validation === "Ignore") return badRequest("Invalid JSON Patch");
+  if (type === "application/json-patch+json" && why.endsWith("into Go value of type float64")) {
+    return badRequest(`error decoding patch: ${why.replace("Go value", "Go struct field jsonPatchOp.value")}`);
+  }
   return badRequest(isPlain ? why : `error decoding patch: ${why}`);
 }

@@ -9,13 +9,29 @@ import type { YamlDocument, YamlProblem } from "../../yaml/mod.ts";
 import { type Json, type JsonObject, StatusError } from "../model/mod.ts";
 import { membersOf, structureOf } from "./json_structure.ts";
 
+/** A document. */
+export interface ParsedYaml {
+  readonly value: Json;
+  /** The same as text, with integers up to 2^64, which the value has as doubles. */
+  readonly json: string;
+  readonly duplicates: readonly string[];
+}
+
+/** Numbers that YAML reads in another way than JSON: integers beyond int64, and what is outside of a float64. */
+const largeNumber = /\d{19}|[eE]\+?\d{3}/;
+
+/** True for a text that may have a number which is another one in YAML than in JSON. */
+export function hasLargeNumber(text: string): boolean {
+  return largeNumber.test(text);
+}
+
 /** YAML as JSON, with the duplicate keys that a strict decoder reports. @param malformed creates the error */
 export async function parseYaml(
   text: string,
   malformed: (why: string) => StatusError,
-): Promise<{ readonly value: Json; readonly duplicates: readonly string[] }> {
+): Promise<ParsedYaml> {
   const json = jsonIn(text);
-  if (json !== undefined) return { value: json, duplicates: [] };
+  if (json !== undefined) return { value: json, json: printExactJson(json), duplicates: [] };
   // Loaded on first use, because most servers in tests get no YAML.
   const yaml = await import("../../yaml/mod.ts");
   const document = await yaml.parseYamlInTurns(text, { dialect: "go" }, nextTurn);
@@ -24,12 +40,12 @@ export async function parseYaml(
   if (problem !== undefined) throw malformed(`yaml: ${messageOf(text, problem)}`);
   const duplicates = document.duplicateKeys()
     .map(({ line, offset }) => `line ${line}: key ${keyAt(text, offset)} already set in map`);
-  return { value: jsonOf(document, malformed), duplicates };
+  return { ...jsonOf(document, malformed), duplicates };
 }
 
 /** JSON is YAML, and much faster to parse. @returns undefined for other texts, and for JSON with duplicate keys */
 function jsonIn(text: string): Json | undefined {
-  if (!/^\s*[{[]/.test(text)) return undefined;
+  if (!/^\s*[{[]/.test(text) || hasLargeNumber(text)) return undefined;
   const { depth, members } = structureOf(text);
   if (depth > maxJsonDepth) return undefined;
   try {
@@ -64,9 +80,10 @@ function keyAt(text: string, position: number): string {
   return JSON.stringify(key.replace(/^["']|["']$/g, ""));
 }
 
-function jsonOf(document: YamlDocument, malformed: (why: string) => StatusError): Json {
+function jsonOf(document: YamlDocument, malformed: (why: string) => StatusError): Omit<ParsedYaml, "duplicates"> {
   try {
-    return parseExactJson(printExactJson(document.value()) ?? "null") as Json;
+    const json = printExactJson(document.value()) ?? "null";
+    return { json, value: parseExactJson(json) as Json };
   } catch (error) {
     throw malformed(`error converting YAML to JSON: ${error instanceof Error ? error.message : "unreadable"}`);
   }

@@ -12,6 +12,7 @@ import {
   isSameJson,
   type JsonObject,
   type Kind,
+  type NumberRule,
   read,
   StatusError,
   type Subresource,
@@ -29,6 +30,7 @@ import {
   draftAt,
   findDraft,
   findNumber,
+  inFieldOrder,
   metadataOf,
   restoreField,
   restoreMetadata,
@@ -129,10 +131,14 @@ export class BuiltinKind implements Kind {
     return this.#struct;
   }
 
+  inFieldOrder(object: JsonObject): JsonObject {
+    return inFieldOrder(this.struct, object);
+  }
+
   /** @throws UndecodableError */
-  decode(draft: Draft): readonly string[] {
+  decode(draft: Draft, numbers: NumberRule = "json"): readonly string[] {
     try {
-      return decodeStruct(this.struct, draft);
+      return decodeStruct(this.struct, draft, numbers);
     } catch (error) {
       if (error instanceof DecodeError) throw new UndecodableError(this, error.message);
       throw error;

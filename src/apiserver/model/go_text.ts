@@ -3,6 +3,7 @@
  * `%v`, `%#v` and `%T` of JSON values, encoding/json, and the durations of apimachinery `util/duration`.
  */
 import { isJsonArray, isJsonObject, type Json } from "./json.ts";
+import { numberLiteral } from "./number_literal.ts";
 
 const quoteEscapes: ReadonlyMap<string, string> = new Map([
   ["\x07", "\\a"],
@@ -74,6 +75,7 @@ const year = 365 * day;
 export function goPlain(value: Json): string {
   if (value === null) return "<nil>";
   if (isJsonArray(value)) return `[${value.map(goPlain).join(" ")}]`;
+  if (typeof value === "number" && (!Number.isInteger(value) || Math.abs(value) >= 2 ** 63)) return goFloat(value);
   if (!isJsonObject(value)) return String(value);
   return `map[${Object.keys(value).sort().map((key) => `${key}:${goPlain(value[key] ?? null)}`).join(" ")}]`;
 }
@@ -102,6 +104,7 @@ export function jsonTypeName(value: Json): string {
   if (value === null) return "null";
   if (isJsonArray(value)) return "array";
   if (typeof value === "boolean") return "bool";
+  if (typeof value === "string" && numberLiteral(value) !== undefined) return "number";
   return typeof value === "bigint" ? "number" : typeof value;
 }
 

@@ -107,6 +107,12 @@ export interface KindNames {
   readonly scope: Scope;
 }
 
+/**
+ * How numbers become integers: `json` is Go's decoder of JSON, which reads digits only, and `converted` its conversion of maps,
+ * which merged objects pass: a whole double is an integer there, and what is too large loses its upper bits.
+ */
+export type NumberRule = "json" | "converted";
+
 /** One kind in one version. */
 export interface Kind extends KindNames {
   /**
@@ -141,7 +147,10 @@ export interface Kind extends KindNames {
    * @returns the dropped fields, e.g. `unknown field "spec.foo"`, for fieldValidation Strict and Warn
    * @throws StatusError 400 when a value has the wrong type for a built-in kind
    */
-  decode(draft: Draft): readonly string[];
+  decode(draft: Draft, numbers?: NumberRule): readonly string[];
+
+  /** The object with its fields in the order of the Go types, for messages that quote it. @default as it is */
+  inFieldOrder?(object: JsonObject): JsonObject;
   /** Sets defaults for fields that the client left out. */
   setDefaults(draft: Draft): void;
   /** Drops fields that a creator may not set, and sets those that the server decides (status, generation, IPs). */

@@ -52,12 +52,14 @@ export {
 export { goFloat, goJson, goPlain, goQuote, goSyntax, goType, humanDuration, jsonTypeName } from "./go_text.ts";
 export { Pattern, type PatternMatch, patternOf, patternSize } from "./pattern.ts";
 export { jsonError } from "./json_error.ts";
+export { numberLiteral, parseLiteralJson, withLiterals, withPlainNumbers } from "./number_literal.ts";
 export { type FieldError, fieldErrorBody, type FieldErrorType, formatFieldErrors } from "./field_error.ts";
 export type {
   Column,
   DeletionRules,
   Kind,
   KindNames,
+  NumberRule,
   ObjectReader,
   ScalePaths,
   Subresource,

@@ -56,9 +56,11 @@ function scalarProblem(value: Json, type: ScalarSchema): string | undefined {
         return `expected string, got &value.valueUnstructured{Value:${goSyntax(value)}}`;
       }
       return anyScalarProblem(value);
-    case "intOrString":
     case "quantity":
       return anyScalarProblem(value);
+    case "intOrString":
+      // Its schema has no type, so that only the conversion to the kind finds a list or a map.
+      return undefined;
     default:
       return type.type satisfies never;
   }

@@ -51,11 +51,13 @@ export async function create(parts: RegistryParts, call: Call, body: Body): Prom
   const admission = { operation: "CREATE", name, object: draft, oldObject: undefined } as const;
   const pending = admit(parts, call, admission);
   const admitted = pending instanceof Promise ? await pending : pending;
-  return { code: 201, result: await finishCreate(parts, call, unversioned(admitted ?? draft)) };
+  return { code: 201, result: await finishCreate(parts, call, unversioned(call, admitted ?? draft)) };
 }
 
-function unversioned(draft: Draft): Draft {
-  if (metadataText(draft, "resourceVersion") === "") return draft;
+/** The storage refuses a version in a new object. A dry run does not come that far, and what is no number is no version. */
+function unversioned(call: Call, draft: Draft): Draft {
+  const version = metadataText(draft, "resourceVersion");
+  if (version === "" || call.isDryRun || !/^[0-9]+$/.test(version) || BigInt(version) === 0n) return draft;
   throw new StatusError(500, "", "resourceVersion should not be set on objects to be created");
 }
 

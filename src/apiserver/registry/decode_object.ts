@@ -4,7 +4,17 @@
  * latter into maps.
  */
 import { apiVersionOf } from "../../api/mod.ts";
-import { badRequest, type Draft, type DraftValue, type FieldError, invalid, type Kind, read } from "../model/mod.ts";
+import {
+  badRequest,
+  type Draft,
+  type FieldError,
+  invalid,
+  jsonTypeName,
+  type Kind,
+  numberLiteral,
+  type NumberRule,
+  read,
+} from "../model/mod.ts";
 import type { Call } from "./call.ts";
 import type { KindRegistry } from "./kind_registry.ts";
 import { decodeMetadata, decodingTitle, metadataText } from "./metadata.ts";
@@ -17,6 +27,8 @@ export interface ParsedBody {
   readonly duplicates: readonly string[];
   /** The text, for messages that quote its start. */
   readonly text: string;
+  /** @default json */
+  readonly numbers?: NumberRule;
 }
 
 /** @throws StatusError 400 (422 for a custom resource of another kind) when it is not an object of the kind */
@@ -24,7 +36,7 @@ export function decodeObject(kinds: KindRegistry, call: Call, body: ParsedBody):
   const { kind } = call;
   const { draft } = body;
   checkType(kinds, kind, draft, body.text);
-  const unknown = kind.decode(draft);
+  const unknown = kind.decode(draft, body.numbers);
   const unknownMetadata = decodeMetadata(draft, kind);
   if (call.fieldValidation !== "Ignore") {
     reportStrict(call, bounded([...body.duplicates, ...unknownMetadata, ...unknown]));
@@ -94,17 +106,12 @@ function checkType(kinds: KindRegistry, kind: Kind, draft: Draft, text: string):
 
 function headText(kind: Kind, draft: Draft, field: "apiVersion" | "kind", text: string): string {
   const value = read(draft, field) ?? "";
-  if (typeof value === "string") return value;
+  if (typeof value === "string" && numberLiteral(value) === undefined) return value;
   throw badRequest(
     `the object provided is unrecognized (must be of type ${kind.kind}): couldn't get version/kind; ` +
-      `json parse error: json: cannot unmarshal ${goType(value)} into Go struct field .${field} of type string ` +
+      `json parse error: json: cannot unmarshal ${jsonTypeName(value)} into Go struct field .${field} of type string ` +
       `(${summary(text)})`,
   );
-}
-
-function goType(value: DraftValue): string {
-  if (Array.isArray(value)) return "array";
-  return typeof value === "boolean" ? "bool" : typeof value;
 }
 
 /** Versions that kube-apiserver decodes but does not serve any more: its error is about the version. */

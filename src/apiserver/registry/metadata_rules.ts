@@ -6,6 +6,7 @@ import {
   type FieldError,
   goJson,
   isJsonArray,
+  isJsonNumber,
   isJsonObject,
   isSameJson,
   type Json,
@@ -31,7 +32,7 @@ export function metadataErrors(object: JsonObject, kind: Kind): readonly FieldEr
   nameErrors(metadata, errors);
   namespaceErrors(metadata, kind, errors);
   const generation = read(metadata, "generation");
-  if (typeof generation === "number" && generation < 0) {
+  if (isJsonNumber(generation) && generation < 0) {
     const detail = "must be greater than or equal to 0";
     errors.push({ type: "Invalid", field: "metadata.generation", value: generation, detail });
   }

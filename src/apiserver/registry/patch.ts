@@ -15,10 +15,12 @@ import {
   isSameJson,
   type Json,
   type JsonObject,
+  type Kind,
   notFound,
   read,
   StatusError,
   type TypeSchema,
+  withLiterals,
 } from "../model/mod.ts";
 import {
   applyConfiguration,
@@ -31,7 +33,7 @@ import {
 import { type Call, type FieldValidation, type RegistryParts, subjectOf, type WriteResponse } from "./call.ts";
 import { decodeObject } from "./decode_object.ts";
 import { fieldContext, setManagedFields, trackFields } from "./track_fields.ts";
-import { decodeMetadata } from "./metadata.ts";
+import { decodeMetadata, metadataText as metadataValue } from "./metadata.ts";
 import { update } from "./update.ts";
 
 /** The content types of patches. */
@@ -123,7 +125,8 @@ function decodePatched(
   };
   try {
     decodeAsItself(parts, call, draft);
-    decodeObject(parts.kinds, collecting, { draft, duplicates: [], text: "" });
+    const numbers = body.type === "application/strategic-merge-patch+json" ? "converted" : "json";
+    decodeObject(parts.kinds, collecting, { draft, duplicates: [], text: "", numbers });
   } catch (error) {
     throw asPatchError(error, call, old, body);
   }
@@ -158,11 +161,15 @@ function asPatchError(error: unknown, call: Call, old: JsonObject, body: PatchBo
 
 /** The value in an error: the patched object as kube-apiserver encodes it, or the patch itself. */
 function shownPatch(call: Call, old: JsonObject, body: PatchBody): string {
-  const patched = appliedPatch(old, body, call.fieldValidation);
-  return patched === undefined ? goPlain(body.value) : patchedText(patched.object, old, call.kind.schema);
+  const live = call.kind.inFieldOrder?.(old) ?? old;
+  const patched = appliedPatch(live, body, call.fieldValidation);
+  return patched === undefined
+    ? goPlain(body.value)
+    : withLiterals(patchedText(patched.object, live, call.kind.schema));
 }
 
-function patchError(shown: string, detail: string): StatusError {
+/** 422: the patched object cannot be decoded. @param shown the object, or the patch itself */
+export function patchError(shown: string, detail: string): StatusError {
   const error: FieldError = { type: "Invalid", field: "patch", value: shown, detail };
   return invalid({ group: "", resource: "", name: "" }, [error]);
 }
@@ -198,11 +205,32 @@ async function applyBody(
   });
   const { object, managedFields } = mergedOrConflict(outcome);
   const draft = draftOf(object);
-  kind.decode(draft);
+  decodeApplied(kind, draft, configuration);
   decodeMetadata(draft, kind);
   kind.setDefaults(draft);
   setManagedFields(draft, managedFields);
   return draft;
+}
+
+/** @throws StatusError 500, as the real server for a merged object that does not have the types of its kind */
+function decodeApplied(kind: Kind, draft: Draft, configuration: JsonObject): void {
+  try {
+    kind.decode(draft, "converted");
+  } catch (error) {
+    const title = error instanceof StatusError ? unreadable.exec(error.message) : null;
+    if (!(error instanceof StatusError) || title === null) throw error;
+    const groupVersion = `${kind.group}/${kind.version}`;
+    throw unconverted(configuration, groupVersion, kind.kind, restoringText(error.message.slice(title[0].length)));
+  }
+}
+
+/** 500: the merged object of an apply cannot be converted to its type. */
+export function unconverted(configuration: JsonObject, groupVersion: string, kind: string, why: string): StatusError {
+  const type = `${groupVersion}, Kind=${kind}`;
+  const object = `${metadataValue(configuration, "namespace")}/${metadataValue(configuration, "name")}`;
+  const message = `failed to convert new object (${object}; ${type}) to proper version: ` +
+    `unable to convert unstructured object to ${type}: ${why}`;
+  return new StatusError(500, "", message);
 }
 
 /** The configuration of an apply. @throws StatusError 400 when it is not an object */
@@ -247,17 +275,21 @@ const metadataOrder = [
  * @param old the object before the patch
  */
 export function patchedText(object: JsonObject, old: JsonObject, type: TypeSchema): string {
-  const fields = Object.keys(object).sort().map((key) => `${goJson(key)}:${fieldText(object, old, key, type)}`);
-  return `{${fields.join(",")}}`;
+  return changedText(object, old, type, true);
 }
 
-function fieldText(object: JsonObject, old: JsonObject, key: string, type: TypeSchema): string {
-  const value = read(object, key) ?? null;
-  const isTouched = !isSameJson(value, read(old, key) ?? null);
-  if (isTouched || !isJsonObject(value)) return goJson(value);
-  if (key === "metadata") return metadataText(value);
-  const schema = type.kind === "struct" ? type.fields.get(key) : undefined;
-  return schema?.kind === "map" ? goJson(value) : printExactJson(value);
+function changedText(object: JsonObject, old: JsonObject, type: TypeSchema, isRoot = false): string {
+  const fields = Object.keys(object).sort().map((key) => {
+    const schema = type.kind === "struct" ? type.fields.get(key) : undefined;
+    const [value, before] = [read(object, key) ?? null, read(old, key) ?? null];
+    if (!isSameJson(value, before)) {
+      const isChanged = isJsonObject(value) && isJsonObject(before);
+      return `${goJson(key)}:${isChanged ? changedText(value, before, schema ?? type) : goJson(value)}`;
+    }
+    if (isRoot && key === "metadata" && isJsonObject(value)) return `${goJson(key)}:${metadataText(value)}`;
+    return `${goJson(key)}:${isJsonObject(value) && schema?.kind === "map" ? goJson(value) : printExactJson(value)}`;
+  });
+  return `{${fields.join(",")}}`;
 }
 
 function metadataText(metadata: JsonObject): string {
@@ -269,7 +301,7 @@ function metadataText(metadata: JsonObject): string {
   return `{${fields.join(",")}}`;
 }
 
-const unmarshalling = /^json: cannot unmarshal (\w+)( [^ ]+)? into Go (?:struct field [^ ]+|value) of type (.+)$/;
+const unmarshalling = /^json: cannot unmarshal (\w+)( [^ ]+)? into Go struct field [^ ]+ of type (.+)$/;
 
 /** The names that Go's reflect package has for the types of its JSON decoder. */
 const kinds: ReadonlyMap<string, string> = new Map([["array", "slice"], ["object", "map"]]);

@@ -8,21 +8,27 @@ import {
   conflict,
   type Draft,
   draftOf,
+  type DraftValue,
   type FieldError,
   invalid,
   isDraft,
   isJsonArray,
+  isJsonNumber,
   isJsonObject,
   type Json,
   type JsonObject,
+  jsonTypeName,
   type Kind,
   notFound,
+  numberLiteral,
+  type NumberRule,
   put,
   read,
   type ScalePaths,
   type StatusError,
   type StructSchema,
   type TypeSchema,
+  withLiterals,
 } from "../model/mod.ts";
 import {
   applyConfiguration,
@@ -35,7 +41,16 @@ import {
 import { type Body, type Call, type RegistryParts, represented, subjectOf, type WriteResponse } from "./call.ts";
 import { setManagedFields } from "./track_fields.ts";
 import { metadataText, readMetadata } from "./metadata.ts";
-import { appliedPatch, configurationOf, mergedOrConflict, type PatchBody } from "./patch.ts";
+import {
+  appliedPatch,
+  configurationOf,
+  mergedOrConflict,
+  type PatchBody,
+  patchedText,
+  patchError,
+  restoringText,
+  unconverted,
+} from "./patch.ts";
 import { get } from "./read.ts";
 import { modifiedText, update } from "./update.ts";
 
@@ -49,6 +64,10 @@ export async function getScale(parts: RegistryParts, call: Call, name: string, v
 export function putScale(parts: RegistryParts, call: Call, name: string, body: Body): Promise<WriteResponse> {
   return changeScale(parts, call, name, async (live) => {
     const scale = body();
+    const mismatch = decodeReplicas(scale, "json");
+    if (mismatch !== undefined) {
+      throw badRequest(`Scale in version "v1" cannot be handled as a Scale: ${mismatch}`);
+    }
     const fields = await updateManagedFields({ ...scaleContext(parts, call), live, updated: scale });
     setManagedFields(scale, fields);
     return scale;
@@ -63,6 +82,10 @@ export function patchScale(parts: RegistryParts, call: Call, name: string, body:
       const request = { ...context, live, applied: configurationOf(body), kind: "Scale", isForced: body.isForced };
       const { object, managedFields } = mergedOrConflict(await applyConfiguration(request));
       const applied = draftOf(object);
+      const mismatch = decodeReplicas(applied, "converted");
+      if (mismatch !== undefined) {
+        throw unconverted(request.applied, "autoscaling/v1", "Scale", restoringText(mismatch));
+      }
       setManagedFields(applied, managedFields);
       return applied;
     }
@@ -70,6 +93,9 @@ export function patchScale(parts: RegistryParts, call: Call, name: string, body:
     const plain = body.type === "application/json-patch+json" ? body.type : "application/merge-patch+json";
     const result = appliedPatch(live, { ...body, type: plain }, call.fieldValidation);
     const scale = result?.object ?? draftOf(live);
+    const shown = withLiterals(patchedText(scale, live, scaleSchema));
+    const mismatch = decodeReplicas(scale, "json");
+    if (mismatch !== undefined) throw patchError(shown, mismatch);
     setManagedFields(scale, await updateManagedFields({ ...context, live, updated: scale }));
     return scale;
   });
@@ -152,15 +178,32 @@ function checkScale(call: Call, old: JsonObject, scale: JsonObject): void {
 
 function replicasOf(kind: Kind, paths: ScalePaths, scale: JsonObject, name: string): number {
   const spec = read(scale, "spec");
-  const replicas = isJsonObject(spec) ? read(spec, "replicas") ?? 0 : 0;
-  if (typeof replicas !== "number" || !Number.isInteger(replicas)) {
-    throw badRequest(
-      'Scale in version "v1" cannot be handled as a Scale: json: cannot unmarshal ' +
-        `${typeof replicas} into Go struct field ScaleSpec.spec.replicas of type int32`,
-    );
-  }
+  const replicas = Number(isJsonObject(spec) ? read(spec, "replicas") ?? 0 : 0);
   if (replicas >= 0) return replicas;
   throw negative(kind, paths, replicas, name);
+}
+
+/** Decodes the replicas in place, as the decoder of built-in kinds decodes an int32. @returns the error of Go's decoder */
+function decodeReplicas(scale: Draft, numbers: NumberRule): string | undefined {
+  const spec = read(scale, "spec");
+  const value = isDraft(spec) ? read(spec, "replicas") ?? 0 : 0;
+  const replicas = int32Of(value, numbers);
+  if (replicas !== undefined) {
+    if (isDraft(spec)) spec["replicas"] = replicas;
+    return undefined;
+  }
+  const literal = typeof value === "string" ? numberLiteral(value) : undefined;
+  const found = literal ?? (isJsonNumber(value) ? String(value) : undefined);
+  const type = found === undefined ? jsonTypeName(value) : `number ${found}`;
+  return `json: cannot unmarshal ${type} into Go struct field ScaleSpec.spec.replicas of type int32`;
+}
+
+function int32Of(value: DraftValue, numbers: NumberRule): number | undefined {
+  if (!isJsonNumber(value) || (typeof value === "number" && !Number.isInteger(value))) return undefined;
+  // A double beyond int64 becomes the smallest int64, whose lower bits are zeros.
+  const isBeyond = typeof value === "number" && Math.abs(value) >= 2 ** 63;
+  const kept = isBeyond ? 0 : Number(BigInt.asIntN(32, BigInt(value)));
+  return numbers === "converted" || kept === Number(value) ? kept : undefined;
 }
 
 function negative(kind: Kind, paths: ScalePaths, replicas: number, name: string): StatusError {

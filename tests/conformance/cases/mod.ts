@@ -9,6 +9,7 @@ import { discoveryCases } from "./discovery.ts";
 import { invalidCases } from "./invalid.ts";
 import { kindCases } from "./kinds.ts";
 import { kubectlCases } from "./kubectl.ts";
+import { numberCases } from "./numbers.ts";
 import { subresourceCases } from "./subresources.ts";
 import { patchCases } from "./patch.ts";
 import { pathCases } from "./paths.ts";
@@ -41,6 +42,7 @@ const groups: readonly CaseGroup[] = [
   { group: "conversions", cases: conversionCases },
   { group: "policies", cases: policyCases },
   { group: "plugins", cases: pluginCases },
+  { group: "numbers", cases: numberCases },
   { group: "kubectl", cases: kubectlCases },
 ];
 

@@ -257,7 +257,9 @@ function checkNames(spec: JsonObject, path: FieldPath, problems: Problems): void
 
 function checkDeadline(spec: JsonObject, path: FieldPath, problems: Problems): void {
   const seconds = findNumber(spec, "activeDeadlineSeconds");
-  if (seconds !== undefined) problems.invalidAll(path, seconds, rangeErrors(seconds, 1, maxInt32));
+  if (seconds === undefined) return;
+  // An int64 that no double holds is shown as it is.
+  problems.invalidAll(path, read(spec, "activeDeadlineSeconds") ?? seconds, rangeErrors(seconds, 1, maxInt32));
 }
 
 function checkHostAliases(spec: JsonObject, path: FieldPath, problems: Problems): void {

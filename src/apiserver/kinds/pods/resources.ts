@@ -43,7 +43,7 @@ const quotas = [
 ];
 
 const standards = [...quotas, "storage"];
-const nanosPerUnit = 1_000_000_000n;
+const nanosPerMilli = 1_000_000n;
 const notInteger = "must be an integer";
 
 /** True for `hugepages-2Mi` and other huge pages. */
@@ -117,7 +117,16 @@ export function isStandardQuota(name: string): boolean {
 export function checkResourceAmount(name: string, amount: string, path: FieldPath, problems: Problems): void {
   if (compareQuantities(amount, "0") < 0) problems.invalid(path, amount, mustNotBeNegative);
   const isCounted = integers.includes(name) || isExtended(name);
-  if (isCounted && parseQuantity(amount).nano % nanosPerUnit !== 0n) problems.invalid(path, amount, notInteger);
+  if (isCounted && !isInteger(amount)) problems.invalid(path, amount, notInteger);
+}
+
+/** The real server looks at the thousandths, as an int64 that may overflow: `1Ei` is no integer. */
+function isInteger(amount: string): boolean {
+  const { nano, isShort } = parseQuantity(amount);
+  if (nano % nanosPerMilli !== 0n) return false;
+  const milli = nano / nanosPerMilli;
+  // A number of up to 18 digits that overflows becomes 0.
+  return (isShort && BigInt.asIntN(64, milli) !== milli) || BigInt.asIntN(64, milli) % 1000n === 0n;
 }
 
 /** Checks the name of a resource. */
@@ -154,7 +163,7 @@ function checkOne(name: string, amount: string, path: FieldPath, problems: Probl
 function isDivisible(name: string, amount: string): boolean {
   try {
     const page = parseQuantity(name.slice("hugepages-".length)).nano;
-    return page > 0n && page % nanosPerUnit === 0n && parseQuantity(amount).nano % page === 0n;
+    return page > 0n && page % (1000n * nanosPerMilli) === 0n && parseQuantity(amount).nano % page === 0n;
   } catch {
     return false;
   }

@@ -6,7 +6,15 @@
  * Caveats: the draft is changed in place.
  */
 import { printExactJson } from "../../../api/mod.ts";
-import { type Draft, type DraftValue, isDraft, put } from "../../model/mod.ts";
+import {
+  type Draft,
+  type DraftValue,
+  isDraft,
+  numberLiteral,
+  type NumberRule,
+  put,
+  withPlainNumbers,
+} from "../../model/mod.ts";
 import { canonicalQuantity, QuantityError } from "./quantity.ts";
 import { canonicalMicroTime, canonicalTime, TimeError } from "./times.ts";
 import { unionFieldOf, unionFields } from "./unions.ts";
@@ -20,7 +28,7 @@ export class DecodeError extends Error {
 
 /** Go's decoder stops collecting at this number. */
 const maxUnknownFields = 100;
-const maxInt32 = 2_147_483_647;
+const minInt64 = -(2n ** 63n);
 
 /**
  * Decodes a draft in place.
@@ -28,8 +36,8 @@ const maxInt32 = 2_147_483_647;
  * @returns `unknown field "spec.foo"` for each dropped field
  * @throws DecodeError
  */
-export function decodeStruct(struct: WireStruct, draft: Draft): readonly string[] {
-  const decoder = new Decoder();
+export function decodeStruct(struct: WireStruct, draft: Draft, numbers: NumberRule = "json"): readonly string[] {
+  const decoder = new Decoder(numbers);
   decoder.struct(struct, draft);
   return decoder.unknown;
 }
@@ -42,6 +50,11 @@ class Decoder {
   readonly #steps: Step[] = [];
   /** The struct of the innermost field. */
   #owner = "";
+  readonly #numbers: NumberRule;
+
+  constructor(numbers: NumberRule) {
+    this.#numbers = numbers;
+  }
 
   struct(struct: WireStruct, draft: Draft): void {
     // Unions like JSONSchemaPropsOrBool have no fields.
@@ -78,12 +91,39 @@ class Decoder {
   }
 
   value(type: WireType, value: DraftValue): DraftValue {
+    const literal = typeof value === "string" ? numberLiteral(value) : undefined;
+    return literal === undefined ? this.#value(type, value) : this.#literal(type, value, literal);
+  }
+
+  /** A number that is not written in digits only. */
+  #literal(type: WireType, value: DraftValue, literal: string): DraftValue {
+    const scalar = type.kind === "scalar" ? type.scalar : undefined;
+    switch (scalar) {
+      case "int32":
+      case "int64":
+      case "intOrString":
+        throw this.#mismatchOf(`number ${literal}`, scalar === "intOrString" ? "int32" : type.goName);
+      case "float64":
+        if (Number.isFinite(Number(literal))) return Number(literal);
+        throw this.#mismatchOf(`number ${literal}`, type.goName);
+      case "quantity":
+        return this.#quantity(literal);
+      case "raw":
+      case "fields":
+      case "json":
+        return withPlainNumbers(value);
+      default:
+        return this.#value(type, Number(literal));
+    }
+  }
+
+  #value(type: WireType, value: DraftValue): DraftValue {
     switch (type.kind) {
       case "scalar":
         return this.#scalar(type, value);
       case "struct": {
         const struct = wireStruct(type.name);
-        if (struct.fields.size === 0) return decodeUnion(type.name, value);
+        if (struct.fields.size === 0) return decodeUnion(type.name, value, this.#numbers);
         if (!isDraft(value)) throw this.#mismatch(value, type.goName);
         this.struct(struct, value);
         return value;
@@ -147,25 +187,45 @@ class Decoder {
       case "raw":
       case "fields":
       case "json":
-        return value;
+        return withPlainNumbers(value);
       default:
         return type.scalar satisfies never;
     }
   }
 
   #integer(value: DraftValue, type: WireScalar): number | bigint {
-    if (typeof value === "bigint" && type.scalar === "int64") return value;
-    if (typeof value === "bigint") throw this.#mismatchOf(`number ${value}`, type.goName);
-    if (typeof value !== "number") throw this.#mismatch(value, type.goName);
-    const fits = Number.isInteger(value) &&
-      (type.scalar === "int64" || Math.abs(value) <= maxInt32 || value === -maxInt32 - 1);
+    if (typeof value !== "number" && typeof value !== "bigint") throw this.#mismatch(value, type.goName);
+    const is32 = type.scalar === "int32";
+    if (this.#numbers === "converted") return this.#converted(value, is32, type);
+    const fits = typeof value === "bigint"
+      ? !is32
+      : Number.isInteger(value) && (is32 ? value === (value | 0) : Math.abs(value) < 2 ** 63);
     if (!fits) throw this.#mismatchOf(`number ${value}`, type.goName);
     return value;
   }
 
+  /** As reflect.Value.Convert: a double beyond int64 becomes the smallest int64. */
+  #converted(value: number | bigint, is32: boolean, type: WireScalar): number | bigint {
+    if (typeof value === "number") {
+      if (!Number.isInteger(value)) throw this.#mismatchOf(`number ${value}`, type.goName);
+      if (is32 ? value === (value | 0) : Number.isSafeInteger(value)) return value;
+    }
+    const whole = typeof value === "bigint" ? value : Math.abs(value) < 2 ** 63 ? BigInt(value) : minInt64;
+    const kept = is32 ? BigInt.asIntN(32, whole) : whole;
+    return Number.isSafeInteger(Number(kept)) ? Number(kept) : kept;
+  }
+
+  /** It has its own decoder, which reads JSON in a converted map as well. */
   #intOrString(value: DraftValue): DraftValue {
     if (typeof value === "string") return value;
-    return this.#integer(value, { kind: "scalar", scalar: "int32", goName: "int32" });
+    if (typeof value !== "number" && typeof value !== "bigint") throw this.#intOrStringMismatch(jsonTypeOf(value));
+    if (typeof value === "number" && value === (value | 0)) return value;
+    throw this.#intOrStringMismatch(`number ${value}`);
+  }
+
+  #intOrStringMismatch(found: string): DecodeError {
+    if (this.#numbers === "json") return this.#mismatchOf(found, "int32");
+    return new DecodeError(`json: cannot unmarshal ${found} into Go value of type int32`);
   }
 
   #formatted(value: DraftValue, canonical: (text: string) => string): string {
@@ -215,11 +275,11 @@ class Decoder {
 }
 
 /** The value of a type without fields. As in Go, a union has its own decoder, so its unknown fields are not reported. */
-function decodeUnion(name: string, value: DraftValue): DraftValue {
+function decodeUnion(name: string, value: DraftValue, numbers: NumberRule): DraftValue {
   const union = unionFields(name);
-  if (union === undefined) return value;
+  if (union === undefined) return withPlainNumbers(value);
   const field = unionFieldOf(union, value);
-  if (field !== undefined) return new Decoder().value(field[1], value);
+  if (field !== undefined) return new Decoder(numbers).value(field[1], value);
   if (union.has("allows")) throw new DecodeError("boolean or JSON schema expected");
   return null;
 }

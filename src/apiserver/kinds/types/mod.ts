@@ -28,6 +28,7 @@ export {
   valuesAt,
 } from "./fields.ts";
 export { openApiOf, referencesOf } from "./open_api.ts";
+export { inFieldOrder } from "./field_order.ts";
 export { canonicalQuantity, compareQuantities, formatQuantity, parseQuantity, sumOfQuantities } from "./quantity.ts";
 export { formatTime } from "./times.ts";
 export { type DefaultingFunction, type DefaultingFunctions, TypeDefaulter } from "./type_defaulter.ts";

@@ -8,6 +8,10 @@ interface Quantity {
   /** In billionths. */
   readonly nano: bigint;
   readonly format: "binary" | "decimal" | "exponent";
+  /** The text that the real server keeps as it is, because it has the form of a canonical one: `1e3`, `01`, `+1`. */
+  readonly written?: string;
+  /** True for a decimal number that the real server holds in an int64. */
+  readonly isShort?: boolean;
 }
 
 /** An invalid quantity. The message is that of the real server. */
@@ -16,7 +20,6 @@ export class QuantityError extends Error {
 }
 
 const badFormat = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
-const badNumber = "unable to parse numeric part of quantity";
 const badSuffix = "unable to parse quantity's suffix";
 const unit = 1_000_000_000n;
 const binaryUnits = ["", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
@@ -25,8 +28,8 @@ const binaryUnits = ["", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
 const decimalUnits = ["n", "u", "m", "", "k", "M", "G", "T", "P", "E"];
 const decimalOne = 3;
 
-/** No quantity is larger than 2^63-1. */
-const maxNano = (2n ** 63n - 1n) * unit;
+/** No quantity of a binary unit is larger than 2^63-1. */
+const maxBinaryNano = (2n ** 63n - 1n) * unit;
 const maxCached = 2_000;
 const canonical = new Map<string, string>();
 
@@ -34,7 +37,8 @@ const canonical = new Map<string, string>();
 export function canonicalQuantity(text: string): string {
   const known = canonical.get(text);
   if (known !== undefined) return known;
-  const made = formatQuantity(parseQuantity(text));
+  const quantity = parseQuantity(text);
+  const made = quantity.written ?? formatQuantity(quantity);
   if (canonical.size >= maxCached) canonical.clear();
   canonical.set(text, made);
   return made;
@@ -45,29 +49,42 @@ export function parseQuantity(text: string): Quantity {
   if (text === "") throw new QuantityError(badFormat);
   const match = /^([+-]?)(\d*)(?:\.(\d*))?(.*)$/s.exec(text);
   const [, sign = "", whole = "", fraction = "", suffix = ""] = match ?? [];
-  if (whole === "" && fraction === "") throw new QuantityError(/^[+-]?\.?$/.test(text) ? badNumber : badFormat);
   if (!/^[eEinumkKMGTP]*[-+]?\d*$/.test(suffix)) throw new QuantityError(badFormat);
-  const { multiplier, divisor, format } = suffixOf(suffix);
-  const scaled = BigInt(`${whole}${fraction}`) * unit * multiplier;
-  const denominator = divisor * 10n ** BigInt(fraction.length);
-  const magnitude = smaller(ceilingOf(scaled, denominator), maxNano);
-  return { nano: sign === "-" ? -magnitude : magnitude, format };
+  const { power, base, format } = suffixOf(suffix);
+  const digits = (whole.replace(/^0+/, "") || "0") + fraction;
+  const factor = BigInt(base) ** BigInt(Math.abs(power));
+  const scaled = BigInt(digits) * unit * (power >= 0 ? factor : 1n);
+  const exact = ceilingOf(scaled, 10n ** BigInt(fraction.length) * (power >= 0 ? 1n : factor));
+  const magnitude = format === "binary" && exact > maxBinaryNano ? maxBinaryNano : exact;
+  const nano = sign === "-" ? -magnitude : magnitude;
+  const isShort = base === 10 && digits.length <= 18 && power - fraction.length >= -9;
+  const isKept = base === 1024
+    ? isKeptBinary(digits, fraction, power)
+    : isShort && isKeptDecimal(digits, power - fraction.length);
+  return isKept ? { nano, format, isShort, written: text } : { nano, format, isShort };
 }
 
-function suffixOf(suffix: string): { multiplier: bigint; divisor: bigint; format: Quantity["format"] } {
-  const binary = binaryUnits.indexOf(suffix);
-  if (suffix !== "" && binary >= 0) return { multiplier: 1024n ** BigInt(binary), divisor: 1n, format: "binary" };
+/** ParseQuantity of apimachinery keeps the text of up to 18 digits, if its exponent is one of the units. */
+function isKeptDecimal(digits: string, scale: number): boolean {
+  return scale % 3 === 0 && !digits.endsWith("000") && !digits.startsWith("0");
+}
+
+/** ... and that of a whole number, if it cannot be a multiple of a larger unit. */
+function isKeptBinary(digits: string, fraction: string, power: number): boolean {
+  return fraction === "" && 14 - digits.length - 3 * power >= 0 && (BigInt(digits) & 7n) !== 0n;
+}
+
+/** The largest exponent that is computed: a larger one would need a number of a megabyte. */
+const maxExponent = 5_000;
+
+function suffixOf(suffix: string): { base: 10 | 1024; power: number; format: Quantity["format"] } {
   const decimal = decimalUnits.indexOf(suffix);
-  if (decimal >= decimalOne) {
-    return { multiplier: 1000n ** BigInt(decimal - decimalOne), divisor: 1n, format: "decimal" };
-  }
-  if (decimal >= 0) return { multiplier: 1n, divisor: 1000n ** BigInt(decimalOne - decimal), format: "decimal" };
+  if (decimal >= 0) return { base: 10, power: 3 * (decimal - decimalOne), format: "decimal" };
+  const binary = binaryUnits.indexOf(suffix);
+  if (binary >= 0) return { base: 1024, power: binary, format: "binary" };
   const exponent = /^[eE]([-+]?\d+)$/.exec(suffix)?.[1];
   if (exponent === undefined) throw new QuantityError(badSuffix);
-  const power = BigInt(Math.max(-60, Math.min(60, Number(exponent))));
-  return power >= 0n
-    ? { multiplier: 10n ** power, divisor: 1n, format: "exponent" }
-    : { multiplier: 1n, divisor: 10n ** -power, format: "exponent" };
+  return { base: 10, power: Math.max(-maxExponent, Math.min(maxExponent, Number(exponent))), format: "exponent" };
 }
 
 /** Formats a quantity in its canonical form: no fraction, and the largest exact unit. */
@@ -76,7 +93,8 @@ export function formatQuantity({ nano, format }: Quantity): string {
   const isSmall = nano > -1024n * unit && nano < 1024n * unit;
   if (format === "binary" && !isSmall && nano % unit === 0n) return binaryText(nano / unit);
   let [mantissa, power] = [nano, 0];
-  while (mantissa % 1000n === 0n && power < decimalUnits.length - 1) [mantissa, power] = [mantissa / 1000n, power + 1];
+  while (mantissa % 1000n === 0n) [mantissa, power] = [mantissa / 1000n, power + 1];
+  // Without a unit there is no suffix: the real server writes 1e30 in decimal units as 1.
   const suffix = decimalUnits[power] ?? "";
   if (format !== "exponent" || power === decimalOne) return `${mantissa}${suffix}`;
   return `${mantissa}e${(power - decimalOne) * 3}`;
@@ -113,8 +131,4 @@ export function sumOfQuantities(texts: readonly string[]): string {
 
 function ceilingOf(numerator: bigint, denominator: bigint): bigint {
   return (numerator + denominator - 1n) / denominator;
-}
-
-function smaller(left: bigint, right: bigint): bigint {
-  return left < right ? left : right;
 }
