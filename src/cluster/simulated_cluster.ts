@@ -20,6 +20,7 @@ import { endpointsController } from "./endpoints.ts";
 import { GarbageCollector } from "./garbage_collector.ts";
 import { jobController } from "./job.ts";
 import { createNodes, kubeletController, type KubeletPace } from "./kubelet.ts";
+import { loadBalancerController } from "./load_balancer.ts";
 import { namespaceController, serviceAccountController } from "./namespace.ts";
 import { replicaSetController, replicationController } from "./replica_set.ts";
 import { resourceQuotaController } from "./resource_quota.ts";
@@ -172,6 +173,7 @@ export function clusterControllers(options: ClusterControllersOptions = {}): rea
     endpointSliceController,
     endpointsController(),
     endpointSliceMirroringController,
+    loadBalancerController,
     clusterRoleController,
     disruptionController(),
     claimProtectionController(),

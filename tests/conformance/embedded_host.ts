@@ -28,7 +28,12 @@ const admin: User = {
 };
 
 /** Controllers that tests/controlplane does not run. */
-const absent: ReadonlySet<string> = new Set(["kubelet", "default-scheduler", "local-path-provisioner"]);
+const absent: ReadonlySet<string> = new Set([
+  "kubelet",
+  "default-scheduler",
+  "local-path-provisioner",
+  "service-lb-controller",
+]);
 
 /** One embedded server. */
 export class EmbeddedHost implements Host, AsyncDisposable {

@@ -62,7 +62,7 @@ export const kindEffects: Readonly<Record<string, KindEffect>> = {
   "resourcequotas": cluster("resourcequota-controller"),
   "secrets": data,
   "serviceaccounts": server("issues tokens, and adds them to Pods"),
-  "services": cluster("endpoint-controller", "endpointslice-controller"),
+  "services": cluster("endpoint-controller", "endpointslice-controller", "service-lb-controller"),
   "apiservices.apiregistration.k8s.io": stored("no request is passed on to another API server"),
   "controllerrevisions.apps": data,
   "daemonsets.apps": cluster("daemonset-controller"),
