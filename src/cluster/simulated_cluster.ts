@@ -18,6 +18,7 @@ import { endpointSliceController } from "./endpoint_slice.ts";
 import { endpointSliceMirroringController } from "./endpoint_slice_mirroring.ts";
 import { endpointsController } from "./endpoints.ts";
 import { GarbageCollector } from "./garbage_collector.ts";
+import { horizontalPodAutoscalerController } from "./horizontal_pod_autoscaler.ts";
 import { jobController } from "./job.ts";
 import { createNodes, kubeletController, type KubeletPace } from "./kubelet.ts";
 import { loadBalancerController } from "./load_balancer.ts";
@@ -74,6 +75,7 @@ export interface SimulatedClusterOptions extends ClusterControllersOptions {
 /** Controllers of kinds that few clusters have. */
 const onDemand: ReadonlySet<string> = new Set([
   "cronjob-controller",
+  "horizontal-pod-autoscaler-controller",
   "replicationcontroller-controller",
   volumeBinder.name,
   volumePhaseController.name,
@@ -168,6 +170,7 @@ export function clusterControllers(options: ClusterControllersOptions = {}): rea
     daemonSetController(),
     jobController,
     cronJobController(),
+    horizontalPodAutoscalerController(),
     schedulerController({ volumes: options.volumes }),
     kubeletController(options.pace, { nodes: options.runsPodsOn }),
     endpointSliceController,

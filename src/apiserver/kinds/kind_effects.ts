@@ -75,7 +75,7 @@ export const kindEffects: Readonly<Record<string, KindEffect>> = {
   "selfsubjectaccessreviews.authorization.k8s.io": request,
   "selfsubjectrulesreviews.authorization.k8s.io": request,
   "subjectaccessreviews.authorization.k8s.io": request,
-  "horizontalpodautoscalers.autoscaling": stored("nothing is scaled"),
+  "horizontalpodautoscalers.autoscaling": cluster("horizontal-pod-autoscaler-controller"),
   "cronjobs.batch": cluster("cronjob-controller"),
   "jobs.batch": cluster("job-controller"),
   "certificatesigningrequests.certificates.k8s.io": stored("no certificate is signed"),

@@ -39,6 +39,7 @@ export {
   findDraft,
   findNumber,
   findObject,
+  formatQuantity,
   fullNameOf,
   type GroupVersionKind,
   has,
