@@ -7,8 +7,10 @@ import {
   accessReviews,
   type Account,
   AccountAuthenticator,
+  AuthorizerChain,
   bootstrapRbac,
   escalationCheck,
+  NodeAuthorizer,
   RbacAuthorizer,
   RequestAuthenticator,
   TokenAuthority,
@@ -57,6 +59,8 @@ export interface KubernetesApiOptions {
   readonly tokens?: ReadonlyMap<string, User>;
   /** Every request with a known user is allowed, as with the authorization mode AlwaysAllow. @default false: RBAC decides */
   readonly allowsEverything?: boolean;
+  /** Kubelets may do what the authorization mode Node allows. @default true */
+  readonly authorizesNodes?: boolean;
   /** Admission plugins that are off, by the names of kube-apiserver: `ServiceAccount`; and `StoredOnlyWarning`. @default none */
   readonly disabledPlugins?: readonly string[];
   /** Requests without a credential are those of `system:anonymous`. @default false: they are rejected */
@@ -107,14 +111,17 @@ export function kubernetesApi(options: KubernetesApiOptions = {}): KubernetesApi
   const { accounts = [] } = options;
   const fixed = new Map([...options.tokens ?? [], ...accounts.map(({ token, user }) => [token, user] as const)]);
   const { issuers, signingKey, trustedKeys, allowsAnonymous } = options;
-  const tokens = new TokenAuthority({ clock, objects: storage, fixed, issuers, signingKey, trustedKeys });
+  const tokens = new TokenAuthority({ clock, random, objects: storage, fixed, issuers, signingKey, trustedKeys });
   const kindOf = ({ group, version, resource }: Attributes) => kinds.find(group, version, resource)?.kind.kind;
   const hasUsers = options.tokens !== undefined || accounts.length > 0;
   const roles = options.tokens === undefined ? withBootstrapRbac(storage) : storage;
   const rbac = hasUsers && options.allowsEverything !== true
     ? new RbacAuthorizer(roles, { accounts, kindOf })
     : undefined;
-  const authorizer = rbac ?? { authorize: () => ({ isAllowed: true, reason: "" }) };
+  const nodes = rbac === undefined || options.authorizesNodes === false ? undefined : new NodeAuthorizer(storage);
+  const authorizer = rbac === undefined
+    ? { authorize: () => ({ isAllowed: true, reason: "" }) }
+    : new AuthorizerChain(nodes === undefined ? [rbac] : [nodes, rbac]);
   const authenticator = options.tokens === undefined
     ? new AccountAuthenticator(accounts, admin, authorizer)
     : new RequestAuthenticator({ tokens, authorizer, allowsAnonymous });
@@ -125,6 +132,7 @@ export function kubernetesApi(options: KubernetesApiOptions = {}): KubernetesApi
     random,
     now,
     setUsed: quotaStatusWriter(() => server.registry),
+    authorizer,
     disabled: options.disabledPlugins,
   });
   const server: ApiServer = new ApiServer({
@@ -135,6 +143,7 @@ export function kubernetesApi(options: KubernetesApiOptions = {}): KubernetesApi
     durability: options.durability,
     ...(hasUsers ? { authenticator, authorizer } : {}),
     admission: [
+      builtin.kubelets,
       builtin.first,
       new PolicyAdmission({
         objects: storage,
@@ -151,7 +160,7 @@ export function kubernetesApi(options: KubernetesApiOptions = {}): KubernetesApi
       }),
       builtin.last,
       builtin.warnings,
-      ...(rbac === undefined ? [] : [escalationCheck(roles, rbac)]),
+      ...(rbac === undefined ? [] : [escalationCheck(roles, rbac, authorizer)]),
     ],
     paths: [discoveryPaths(kinds), openApiPaths(kinds), issuerPaths(tokens, options.keysUrl)],
     decoders: [{ contentType: protobufType, decode: decodeProtobuf }],
@@ -159,7 +168,7 @@ export function kubernetesApi(options: KubernetesApiOptions = {}): KubernetesApi
       ...actionHandlers(now),
       ...tokenHandlers({ tokens, objects: storage, now }),
     ],
-    reviews: [...accessReviews({ authorizer, tokens, now }), ...actionReviews(now)],
+    reviews: [...accessReviews({ authorizer, rbac, nodes, tokens, now }), ...actionReviews(now)],
     beforeRequest: new EventExpiry({ storage, clock }).run,
     checks: checksOf(options.durability),
     ...onError,

@@ -63,6 +63,7 @@ export function apiServerArgs(dir: string, { ports, overrides, hasControllers }:
     `--authentication-config=${join(dir, "authentication.yaml")}`,
     `--token-auth-file=${join(dir, "tokens.csv")}`,
     "--authorization-mode=Node,RBAC",
+    "--enable-admission-plugins=NodeRestriction", // as kubeadm and kind do
     "--service-account-issuer=https://kubernetes.default.svc.cluster.local",
     `--service-account-key-file=${pki("sa.pub")}`,
     `--service-account-signing-key-file=${pki("sa.key")}`,

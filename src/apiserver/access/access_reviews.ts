@@ -4,31 +4,44 @@
  * `pkg/registry/authorization` and `authentication` of 1.36.
  */
 import {
-  type Attributes,
   type Authorizer,
   badRequest,
   type FieldError,
+  goAggregate,
   invalid,
   isJsonObject,
-  type Json,
   type JsonObject,
   type User,
 } from "../model/mod.ts";
 import { type ActionCall, readMetadata, type ReviewHandler, timestamp } from "../registry/mod.ts";
 import { objectAt, textAt, textsAt } from "../kinds/mod.ts";
-import { RbacAuthorizer } from "./rbac.ts";
+import type { NodeAuthorizer } from "./node_authorizer.ts";
+import { type MissingRole, missingRolesText, type RbacAuthorizer } from "./rbac.ts";
+import {
+  attributeErrors,
+  metadataErrors,
+  namespaceErrors,
+  pathAttributesOf,
+  resourceAttributesOf,
+  selectorErrors,
+  selectorProblem,
+} from "./review_spec.ts";
 import type { TokenAuthority } from "./token_authority.ts";
 
 /** What the reviews need. */
 export interface AccessReviewParts {
   readonly authorizer: Authorizer;
+  /** Knows the rules of users. @default nobody knows them */
+  readonly rbac?: RbacAuthorizer | undefined;
+  /** Decides about kubelets, whose rules cannot be listed. @default none does */
+  readonly nodes?: NodeAuthorizer | undefined;
   readonly tokens: TokenAuthority;
   /** Milliseconds since 1970. */
   readonly now: () => number;
 }
 
 /** The handlers of all reviews. */
-export function accessReviews({ authorizer, tokens, now }: AccessReviewParts): readonly ReviewHandler[] {
+export function accessReviews({ authorizer, rbac, nodes, tokens, now }: AccessReviewParts): readonly ReviewHandler[] {
   const decide = (call: ActionCall, user: User, namespace?: string) => subjectReview(call, authorizer, user, namespace);
   return [
     review("selfsubjectaccessreviews.authorization.k8s.io", (call) => decide(call, call.user)),
@@ -37,7 +50,7 @@ export function accessReviews({ authorizer, tokens, now }: AccessReviewParts): r
       "localsubjectaccessreviews.authorization.k8s.io",
       (call) => decide(call, reviewedUser(call), call.namespace),
     ),
-    review("selfsubjectrulesreviews.authorization.k8s.io", (call) => rulesReview(call, authorizer)),
+    review("selfsubjectrulesreviews.authorization.k8s.io", (call) => rulesReview(call, rbac, nodes)),
     { collection: "selfsubjectreviews.authentication.k8s.io", review: (call) => selfReview(call, now) },
     review("tokenreviews.authentication.k8s.io", (call) => tokenReview(call, tokens)),
   ];
@@ -58,28 +71,25 @@ function subjectReview(call: ActionCall, authorizer: Authorizer, user: User, nam
   const spec = specOf(call);
   const { resourceAttributes, nonResourceAttributes } = spec;
   const isSelf = call.kind.kind.startsWith("Self");
-  const errors = [...attributeErrors(spec), ...(isSelf ? [] : userErrors(user)), ...namespaceErrors(spec, namespace)];
+  const errors = [
+    ...attributeErrors(spec),
+    ...(isSelf ? [] : userErrors(user)),
+    ...selectorErrors(spec),
+    ...metadataErrors(reviewBody(call), namespace),
+    ...namespaceErrors(spec, namespace),
+  ];
   // The real server omits the kind here.
   if (errors.length > 0) throw invalid({ group: "authorization.k8s.io", resource: "", name: "" }, errors);
   const attributes = isJsonObject(resourceAttributes)
     ? resourceAttributesOf(user, resourceAttributes)
     : pathAttributesOf(user, nonResourceAttributes);
   const { isAllowed, reason } = authorizer.authorize(attributes);
-  return { allowed: isAllowed, ...(reason === "" ? {} : { reason }) };
-}
-
-function attributeErrors({ resourceAttributes, nonResourceAttributes }: JsonObject): readonly FieldError[] {
-  const [isResource, isPath] = [isJsonObject(resourceAttributes), isJsonObject(nonResourceAttributes)];
-  if (isResource !== isPath) return [];
-  if (isResource && isJsonObject(nonResourceAttributes)) {
-    const { path = "", verb = "" } = nonResourceAttributes;
-    const detail = "cannot be specified in combination with resourceAttributes";
-    // The real server prints its Go struct here.
-    const value: Json = { Path: path, Verb: verb };
-    return [{ type: "Invalid", field: "spec.nonResourceAttributes", value, detail }];
-  }
-  const detail = "exactly one of nonResourceAttributes or resourceAttributes must be specified";
-  return [{ type: "Invalid", field: "spec.resourceAttributes", value: null, detail }];
+  const evaluationError = selectorProblem(spec);
+  return {
+    allowed: isAllowed,
+    ...(reason === "" ? {} : { reason }),
+    ...(evaluationError === "" ? {} : { evaluationError }),
+  };
 }
 
 function userErrors({ name, groups }: User): readonly FieldError[] {
@@ -90,47 +100,6 @@ function userErrors({ name, groups }: User): readonly FieldError[] {
     value: "",
     detail: "at least one of user or group must be specified",
   }];
-}
-
-/** A review in a namespace must be about that namespace. */
-function namespaceErrors(spec: JsonObject, namespace: string | undefined): readonly FieldError[] {
-  if (namespace === undefined) return [];
-  const errors: FieldError[] = [];
-  const requested = isJsonObject(spec.resourceAttributes) ? textAt(spec.resourceAttributes, "namespace") : namespace;
-  if (requested !== namespace) {
-    const field = "spec.resourceAttributes.namespace";
-    errors.push({ type: "Invalid", field, value: requested, detail: "must match metadata.namespace" });
-  }
-  if (isJsonObject(spec.nonResourceAttributes)) {
-    const { path = "", verb = "" } = spec.nonResourceAttributes;
-    const value: Json = { Path: path, Verb: verb };
-    const detail = "disallowed on this kind of request";
-    errors.push({ type: "Invalid", field: "spec.nonResourceAttributes", value, detail });
-  }
-  return errors;
-}
-
-function resourceAttributesOf(user: User, attributes: JsonObject): Attributes {
-  const text = (key: string) => textAt(attributes, key);
-  return {
-    user,
-    verb: text("verb"),
-    isResourceRequest: true,
-    group: text("group"),
-    version: text("version"),
-    resource: text("resource"),
-    subresource: text("subresource"),
-    namespace: text("namespace"),
-    name: text("name"),
-    path: "",
-  };
-}
-
-function pathAttributesOf(user: User, value: Json | undefined): Attributes {
-  const attributes = isJsonObject(value) ? value : {};
-  const rest = { group: "", version: "", resource: "", subresource: "", namespace: "", name: "" };
-  const [verb, path] = [textAt(attributes, "verb"), textAt(attributes, "path")];
-  return { user, verb, isResourceRequest: false, ...rest, path };
 }
 
 function reviewedUser(call: ActionCall): User {
@@ -146,16 +115,25 @@ function reviewedUser(call: ActionCall): User {
 
 const noRule = { apiGroups: [], resources: [], resourceNames: [], nonResourceURLs: [] };
 
-/** All rules that RBAC knows. Other authorizers have no list of rules. */
-function rulesReview(call: ActionCall, authorizer: Authorizer): JsonObject {
+/** All rules that RBAC knows. */
+function rulesReview(
+  call: ActionCall,
+  rbac: RbacAuthorizer | undefined,
+  nodes: NodeAuthorizer | undefined,
+): JsonObject {
   const namespace = textAt(specOf(call), "namespace");
   if (namespace === "") throw badRequest("no namespace on request");
-  const rules = authorizer instanceof RbacAuthorizer
-    ? [...authorizer.rulesFor(call.user, namespace)].map(({ rule }) => ({ ...noRule, ...rule }))
-    : [];
-  const isMaster = call.user.groups.includes("system:masters");
+  const missing: MissingRole[] = [];
+  const granted = rbac === undefined ? [] : [...rbac.rulesFor(call.user, namespace, missing)];
+  const rules = granted.map(({ rule }) => ({ ...noRule, ...rule }));
+  const isIncomplete = nodes?.decidesAbout(call.user) === true;
+  const evaluationError = goAggregate([
+    ...(isIncomplete ? ["node authorizer does not support user rule resolution"] : []),
+    ...(missing.length === 0 ? [] : [missingRolesText(missing)]),
+  ]);
   const all = { verbs: ["*"], apiGroups: ["*"], resources: ["*"], resourceNames: [], nonResourceURLs: [] };
-  const known = isMaster ? [all, { ...all, apiGroups: [], resources: [], nonResourceURLs: ["*"] }, ...rules] : rules;
+  const everything = [all, { ...all, apiGroups: [], resources: [], nonResourceURLs: ["*"] }];
+  const known = rbac === undefined ? everything : rules;
   const filled = (entries: Record<string, readonly string[]>) =>
     Object.fromEntries(Object.entries(entries).filter(([, values]) => values.length > 0));
   return {
@@ -164,7 +142,8 @@ function rulesReview(call: ActionCall, authorizer: Authorizer): JsonObject {
     ) => filled({ verbs, apiGroups, resources, resourceNames })),
     nonResourceRules: known.filter(({ nonResourceURLs }) => nonResourceURLs.length > 0)
       .map(({ verbs, nonResourceURLs }) => filled({ verbs, nonResourceURLs })),
-    incomplete: false,
+    incomplete: isIncomplete,
+    ...(evaluationError === "" ? {} : { evaluationError }),
   };
 }
 
@@ -176,8 +155,11 @@ function tokenReview(call: ActionCall, tokens: TokenAuthority): JsonObject {
   const audiences = requested.length === 0 ? [tokens.issuer] : requested;
   const known = tokens.read(token);
   const common = known?.audiences.filter((audience) => audiences.includes(audience)) ?? [];
-  if (known === undefined || common.length === 0) {
-    return { user: {}, error: "[invalid bearer token, Token has been invalidated]" };
+  if (known === undefined) return { user: {}, error: "[invalid bearer token, Token has been invalidated]" };
+  if (common.length === 0) {
+    const shown = (values: readonly string[]) => `[${values.map((value) => JSON.stringify(value)).join(" ")}]`;
+    const why = `token audiences ${shown(known.audiences)} is invalid for the target audiences ${shown(audiences)}`;
+    return { user: {}, error: `[invalid bearer token, ${why}]` };
   }
   return { authenticated: true, user: infoOf(known.user), audiences: common };
 }

@@ -4,9 +4,18 @@
  * roles; stored bindings can grant them more.
  */
 import type { PolicyRule } from "../../api/mod.ts";
-import type { Attributes, Authenticator, Authorizer, JsonObject, ObjectReader, User } from "../model/mod.ts";
-import { bearerOf, impersonated, unauthorized } from "./authenticator.ts";
+import type {
+  Attributes,
+  Authenticator,
+  Authorizer,
+  Connection,
+  JsonObject,
+  ObjectReader,
+  User,
+} from "../model/mod.ts";
+import { bearerOf, unauthorized } from "./authenticator.ts";
 import { bootstrapRbac } from "./bootstrap_rbac.ts";
+import { type AttributesFor, Impersonation } from "./impersonation.ts";
 
 /** A user with given permissions. */
 export interface Account {
@@ -26,21 +35,21 @@ export interface Account {
 export class AccountAuthenticator implements Authenticator {
   readonly #users: ReadonlyMap<string, User>;
   readonly #admin: User;
-  readonly #authorizer: Authorizer;
+  readonly #impersonation: Impersonation;
 
   /** @param authorizer decides about impersonation */
   constructor(accounts: readonly Account[], admin: User, authorizer: Authorizer) {
     this.#users = new Map(accounts.map(({ token, user }) => [token, user]));
     this.#admin = admin;
-    this.#authorizer = authorizer;
+    this.#impersonation = new Impersonation(authorizer);
   }
 
   /** @throws StatusError 401 for an unknown token, 403 for impersonation without permission */
-  authenticate(request: Request): User {
+  authenticate(request: Request, _connection: Connection, attributesFor: AttributesFor): User {
     const hasCredential = request.headers.has("authorization");
     const sender = hasCredential ? this.#users.get(bearerOf(request) ?? "") : this.#admin;
     if (sender === undefined) throw unauthorized();
-    return impersonated(request, sender, this.#authorizer);
+    return this.#impersonation.userOf(request, sender, attributesFor);
   }
 }
 

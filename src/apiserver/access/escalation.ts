@@ -10,6 +10,7 @@ import { objectAt, textAt } from "../kinds/mod.ts";
 import {
   type AdmissionPlugin,
   type AdmissionRequest,
+  type Authorizer,
   forbidden,
   isJsonObject,
   isSameJson,
@@ -17,36 +18,45 @@ import {
   notFound,
   type ObjectReader,
   read,
+  StatusError,
   type User,
 } from "../model/mod.ts";
-import { type RbacAuthorizer, rulesOf } from "./rbac.ts";
+import { type MissingRole, missingText, type RbacAuthorizer, rulesOf } from "./rbac.ts";
 
 const group = "rbac.authorization.k8s.io";
 
 /** The plugin that checks Roles, ClusterRoles and their bindings. It runs after all plugins that change objects. */
-export function escalationCheck(objects: ObjectReader, authorizer: RbacAuthorizer): AdmissionPlugin {
-  return { name: "RBACEscalation", admit: (request) => check(objects, authorizer, request) };
+export function escalationCheck(objects: ObjectReader, rbac: RbacAuthorizer, authorizer: Authorizer): AdmissionPlugin {
+  return { name: "RBACEscalation", admit: (request) => check({ objects, rbac, authorizer }, request) };
 }
 
-function check(objects: ObjectReader, authorizer: RbacAuthorizer, request: AdmissionRequest): void {
+interface EscalationParts {
+  readonly objects: ObjectReader;
+  /** Knows the rules that a user holds. */
+  readonly rbac: RbacAuthorizer;
+  /** Decides about the verbs `escalate` and `bind`. */
+  readonly authorizer: Authorizer;
+}
+
+function check(parts: EscalationParts, request: AdmissionRequest): void {
   const { kind, object, oldObject, user } = request;
   if (kind.group !== group || object === undefined || user.groups.includes("system:masters")) return;
   if (oldObject !== undefined && isForCollection(object, oldObject)) return;
-  if (kind.kind === "Role" || kind.kind === "ClusterRole") checkRole(authorizer, request, object);
+  if (kind.kind === "Role" || kind.kind === "ClusterRole") checkRole(parts, request, object);
   else if (kind.kind === "RoleBinding" || kind.kind === "ClusterRoleBinding") {
-    checkBinding(objects, authorizer, request, object);
+    checkBinding(parts, request, object);
   }
 }
 
-function checkRole(authorizer: RbacAuthorizer, request: AdmissionRequest, role: JsonObject): void {
+function checkRole({ rbac, authorizer }: EscalationParts, request: AdmissionRequest, role: JsonObject): void {
   const { kind, namespace, name, operation, oldObject, user } = request;
   // A POST has no name in its URL, so a rule with names does not allow it.
   const target = { resource: kind.plural, namespace, name: operation === "CREATE" ? "" : name };
   if (isAllowed(authorizer, user, "escalate", target)) return;
-  checkRules(authorizer, request, rulesOf(role));
+  checkRules(rbac, request, rulesOf(role));
   if (!hasAggregation(role) && !hasAggregation(oldObject)) return;
-  if (missingRules([...authorizer.rulesFor(user, namespace)].map(({ rule }) => rule), everything).length === 0) return;
-  throw refusal(request, "must have cluster-admin privileges to use an aggregationRule");
+  if (missingRules([...rbac.rulesFor(user, namespace)].map(({ rule }) => rule), everything).length === 0) return;
+  throw refusal(request, "must have cluster-admin privileges to use the aggregationRule");
 }
 
 const everything: readonly PolicyRule[] = [
@@ -58,20 +68,20 @@ function hasAggregation(role: JsonObject | undefined): boolean {
   return isJsonObject(role === undefined ? undefined : read(role, "aggregationRule"));
 }
 
-function checkBinding(
-  objects: ObjectReader,
-  authorizer: RbacAuthorizer,
-  request: AdmissionRequest,
-  binding: JsonObject,
-): void {
-  const { namespace, user } = request;
+function checkBinding(parts: EscalationParts, request: AdmissionRequest, binding: JsonObject): void {
+  const { objects, rbac, authorizer } = parts;
+  const { namespace, user, kind: bindings } = request;
   const reference = objectAt(binding, "roleRef");
   const [kind, name] = [textAt(reference, "kind"), textAt(reference, "name")];
   const resource = kind === "ClusterRole" ? "clusterroles" : "roles";
   if (isAllowed(authorizer, user, "bind", { resource, namespace, name })) return;
+  if (kind !== "ClusterRole" && kind !== "Role") {
+    throw new StatusError(500, "", `unsupported role reference kind: ${JSON.stringify(kind)}`);
+  }
   const role = objects.get(`${resource}.${group}`, kind === "ClusterRole" ? "" : namespace, name);
-  if (role === undefined) throw notFound({ group, resource, name });
-  checkRules(authorizer, request, rulesOf(role));
+  // As there, the error names the resource of the binding.
+  if (role === undefined) throw notFound({ group, resource: bindings.plural, name });
+  checkRules(rbac, request, rulesOf(role));
 }
 
 interface Target {
@@ -80,24 +90,28 @@ interface Target {
   readonly name: string;
 }
 
-function isAllowed(authorizer: RbacAuthorizer, user: User, verb: string, target: Target): boolean {
+function isAllowed(authorizer: Authorizer, user: User, verb: string, target: Target): boolean {
   const about = { isResourceRequest: true, group, version: "v1", subresource: "", path: "" };
   return authorizer.authorize({ user, verb, ...about, ...target }).isAllowed;
 }
 
 /** @throws StatusError 403 when the user does not hold all of the rules */
-function checkRules(authorizer: RbacAuthorizer, request: AdmissionRequest, rules: readonly PolicyRule[]): void {
+function checkRules(rbac: RbacAuthorizer, request: AdmissionRequest, rules: readonly PolicyRule[]): void {
   const { user, namespace } = request;
-  const missing = missingRules([...authorizer.rulesFor(user, namespace)].map(({ rule }) => rule), rules);
+  const missingRoles: MissingRole[] = [];
+  const held = [...rbac.rulesFor(user, namespace, missingRoles)].map(({ rule }) => rule);
+  const missing = missingRules(held, rules);
   if (missing.length === 0) return;
   const groups = user.groups.map((name) => JSON.stringify(name)).join(" ");
+  // As there, the errors name the resource of the request.
+  const errors = missingRoles.map((role) => missingText(request.kind.plural, role));
   const lines = [...new Set(compacted(missing).map(ruleText))].sort();
   throw refusal(
     request,
     `user ${
       JSON.stringify(user.name)
     } (groups=[${groups}]) is attempting to grant RBAC permissions not currently held:\n` +
-      lines.slice(0, maxLines).join("\n"),
+      lines.slice(0, maxLines).join("\n") + (errors.length === 0 ? "" : `; resolution errors: [${errors.join(" ")}]`),
   );
 }
 

@@ -1,8 +1,10 @@
 /** Authentication and authorization: tokens, client certificates, impersonation, RBAC, and the review resources. */
-export { impersonated, RequestAuthenticator, type RequestAuthenticatorOptions } from "./authenticator.ts";
+export { RequestAuthenticator, type RequestAuthenticatorOptions } from "./authenticator.ts";
 export { type Account, AccountAuthenticator, withBootstrapRbac } from "./accounts.ts";
+export { AuthorizerChain } from "./authorizer_chain.ts";
 export { bootstrapRbac } from "./bootstrap_rbac.ts";
 export { escalationCheck } from "./escalation.ts";
+export { NodeAuthorizer } from "./node_authorizer.ts";
 export { RbacAuthorizer, type RbacAuthorizerOptions } from "./rbac.ts";
 export { serviceAccountUser, TokenAuthority, type TokenAuthorityOptions } from "./token_authority.ts";
 export { accessReviews } from "./access_reviews.ts";

@@ -7,6 +7,7 @@ import {
   type Attributes,
   type Authorizer,
   type Decision,
+  goAggregate,
   isJsonObject,
   type JsonObject,
   type ObjectReader,
@@ -16,6 +17,7 @@ import {
 import { nameOf, objectsAt, textsAt } from "../kinds/mod.ts";
 import type { Account } from "./accounts.ts";
 
+const group = "rbac.authorization.k8s.io";
 const clusterRoles = "clusterroles.rbac.authorization.k8s.io";
 const clusterRoleBindings = "clusterrolebindings.rbac.authorization.k8s.io";
 const roles = "roles.rbac.authorization.k8s.io";
@@ -25,6 +27,29 @@ const roleBindings = "rolebindings.rbac.authorization.k8s.io";
 interface GrantedRule {
   readonly rule: PolicyRule;
   readonly source: string;
+}
+
+/** What a search through bindings is for. */
+interface Search {
+  readonly user: User;
+  readonly namespace: string;
+  readonly missing: MissingRole[];
+}
+
+/** A role that a binding of the user refers to, and that does not exist. */
+export interface MissingRole {
+  readonly kind: "Role" | "ClusterRole";
+  readonly name: string;
+}
+
+/** Why a role cannot be used. @param resource as the part of the server that looks for it names it */
+export function missingText(resource: string, { name }: MissingRole): string {
+  return `${resource}.${group} ${JSON.stringify(name)} not found`;
+}
+
+/** The errors of missing roles, as the authorizer prints them. */
+export function missingRolesText(missing: readonly MissingRole[]): string {
+  return goAggregate(missing.map((role) => missingText(role.kind.toLowerCase(), role)));
 }
 
 /** Options of an {@link RbacAuthorizer}. */
@@ -49,15 +74,22 @@ export class RbacAuthorizer implements Authorizer {
 
   authorize(attributes: Attributes): Decision {
     if (attributes.user.groups.includes("system:masters")) return { isAllowed: true, reason: "" };
-    for (const { rule, source } of this.rulesFor(attributes.user, attributes.namespace)) {
+    const missing: MissingRole[] = [];
+    for (const { rule, source } of this.rulesFor(attributes.user, attributes.namespace, missing)) {
       if (isAllowedBy(rule, attributes)) return { isAllowed: true, reason: `RBAC: allowed by ${source}` };
     }
     const account = this.#accounts.get(attributes.user.name);
-    return { isAllowed: false, reason: account?.explain(attributes, this.#kindOf(attributes)) ?? "" };
+    const errors = missingRolesText(missing);
+    const reason = account?.explain(attributes, this.#kindOf(attributes)) ?? (errors === "" ? "" : `RBAC: ${errors}`);
+    return { isAllowed: false, reason };
   }
 
-  /** All rules of a user: cluster-wide ones and, unless `namespace` is "", those of the namespace. */
-  *rulesFor(user: User, namespace: string): Generator<GrantedRule, void, void> {
+  /**
+   * All rules of a user: cluster-wide ones and, unless `namespace` is "", those of the namespace.
+   *
+   * @param missing collects the roles of bindings of the user that do not exist
+   */
+  *rulesFor(user: User, namespace: string, missing: MissingRole[] = []): Generator<GrantedRule, void, void> {
     const { rules } = this.#accounts.get(user.name) ?? {};
     // Most requests of an account are allowed here, so this comes before the search through the stored bindings.
     for (const rule of rules?.get("") ?? []) yield { rule, source: `the rules of ${user.name}` };
@@ -65,22 +97,26 @@ export class RbacAuthorizer implements Authorizer {
       for (const rule of rules?.get(namespace) ?? []) yield { rule, source: `the rules of ${user.name}` };
     }
     for (const binding of this.#objects.list(clusterRoleBindings)) {
-      yield* this.#granted(binding, user, "", `ClusterRoleBinding "${nameOf(binding)}"`);
+      yield* this.#granted(binding, { user, namespace: "", missing }, `ClusterRoleBinding "${nameOf(binding)}"`);
     }
     if (namespace === "") return;
     for (const binding of this.#objects.list(roleBindings, namespace)) {
-      yield* this.#granted(binding, user, namespace, `RoleBinding "${nameOf(binding)}/${namespace}"`);
+      yield* this.#granted(binding, { user, namespace, missing }, `RoleBinding "${nameOf(binding)}/${namespace}"`);
     }
   }
 
-  *#granted(binding: JsonObject, user: User, namespace: string, title: string): Generator<GrantedRule, void, void> {
+  *#granted(binding: JsonObject, search: Search, title: string): Generator<GrantedRule, void, void> {
+    const { user, namespace, missing } = search;
     const subject = subjectOf(binding, user, namespace);
     const ref = read(binding, "roleRef");
     if (subject === undefined || !isJsonObject(ref)) return;
     const role = ref.kind === "ClusterRole"
       ? this.#objects.get(clusterRoles, "", `${ref.name}`)
       : this.#objects.get(roles, namespace, `${ref.name}`);
-    if (role === undefined) return;
+    if (role === undefined) {
+      missing.push({ kind: ref.kind === "ClusterRole" ? "ClusterRole" : "Role", name: `${ref.name}` });
+      return;
+    }
     const source = `${title} of ${ref.kind} "${ref.name}" to ${subject}`;
     for (const rule of rulesOf(role)) yield { rule, source };
   }

@@ -16,14 +16,17 @@ import {
   timingSafeEqual,
   verify,
 } from "node:crypto";
-import type { Clock } from "../../async/mod.ts";
+import { type Clock, type Random, systemRandom } from "../../async/mod.ts";
 import { isJsonObject, type Json, type JsonObject, type ObjectReader, read, type User } from "../model/mod.ts";
-import { objectAt } from "../kinds/mod.ts";
+import { objectAt, textAt } from "../kinds/mod.ts";
+import { newUid } from "../registry/mod.ts";
 import { fromBase64, toBase64 } from "../../runtime/mod.ts";
 
 /** Options of a {@link TokenAuthority}. */
 export interface TokenAuthorityOptions {
   readonly clock: Clock;
+  /** The source of the ids of tokens. @default systemRandom */
+  readonly random?: Random;
   /** The stored ServiceAccounts, Pods, Secrets and Nodes. */
   readonly objects: ObjectReader;
   /** Tokens that are valid as long as the server runs. @default none */
@@ -45,7 +48,17 @@ export interface TokenClaims {
   /** Seconds. */
   readonly lifetimeSeconds: number;
   /** The Pod, Secret or Node it is bound to. */
-  readonly boundTo?: { readonly kind: string; readonly name: string; readonly uid: string };
+  readonly boundTo?: BoundObject & { readonly kind: string };
+  /** The Node of the Pod it is bound to. Its UID is "" if the Node does not exist. */
+  readonly node?: BoundObject;
+  /** Seconds after which the server would warn of it, because its lifetime is longer than requested. */
+  readonly warnAfterSeconds?: number;
+}
+
+/** An object that a token names. */
+interface BoundObject {
+  readonly name: string;
+  readonly uid: string;
 }
 
 /** A valid token. */
@@ -64,6 +77,7 @@ const defaultIssuer = "https://kubernetes.default.svc.cluster.local";
 
 export class TokenAuthority {
   readonly #clock: Clock;
+  readonly #random: Random;
   readonly #objects: ObjectReader;
   readonly #issuers: readonly [string, ...string[]];
   readonly #trustedKeys: readonly VerificationKey[];
@@ -73,6 +87,7 @@ export class TokenAuthority {
 
   constructor(options: TokenAuthorityOptions) {
     this.#clock = options.clock;
+    this.#random = options.random ?? systemRandom;
     this.#objects = options.objects;
     const [issuer = defaultIssuer, ...otherIssuers] = options.issuers ?? [];
     this.#issuers = [issuer, ...otherIssuers];
@@ -110,15 +125,18 @@ export class TokenAuthority {
   issue(claims: TokenClaims): string {
     const { privateKey, algorithm, id } = this.#pair();
     const now = Math.floor(this.#clock.now() / 1000);
-    const { namespace, name, uid, audiences, lifetimeSeconds, boundTo } = claims;
-    const bound = boundTo === undefined
-      ? {}
-      : { [boundTo.kind.toLowerCase()]: { name: boundTo.name, uid: boundTo.uid } };
+    const { namespace, name, uid, audiences, lifetimeSeconds, boundTo, node, warnAfterSeconds } = claims;
+    const bound = {
+      ...(boundTo === undefined ? {} : { [boundTo.kind.toLowerCase()]: { name: boundTo.name, uid: boundTo.uid } }),
+      ...(node === undefined ? {} : { node: node.uid === "" ? { name: node.name } : node }),
+      ...(warnAfterSeconds === undefined ? {} : { warnafter: now + warnAfterSeconds }),
+    };
     const payload = {
       aud: audiences.length === 0 ? [this.issuer] : audiences,
       exp: now + lifetimeSeconds,
       iat: now,
       iss: this.issuer,
+      jti: newUid(this.#random),
       "kubernetes.io": { namespace, ...bound, serviceaccount: { name, uid } },
       nbf: now,
       sub: `system:serviceaccount:${namespace}:${name}`,
@@ -156,13 +174,14 @@ export class TokenAuthority {
     const account = this.#objects.get("serviceaccounts", namespace, `${name}`);
     if (account === undefined || uidOf(account) !== uid || !this.#boundObjectExists(about, namespace)) return undefined;
     const audiences = Array.isArray(payload.aud) ? payload.aud.map(String) : [];
-    return { user: serviceAccountUser(namespace, `${name}`, `${uid}`), audiences };
+    return { user: serviceAccountUser(namespace, `${name}`, `${uid}`, extraOf(payload, about)), audiences };
   }
 
   #boundObjectExists(about: JsonObject, namespace: string): boolean {
     for (const [kind, collection] of [["pod", "pods"], ["secret", "secrets"], ["node", "nodes"]] as const) {
       const bound = read(about, kind);
-      if (!isJsonObject(bound)) continue;
+      // The Node of a Pod is there to be read, and may be gone.
+      if (!isJsonObject(bound) || (kind === "node" && isJsonObject(read(about, "pod")))) continue;
       const object = this.#objects.get(collection, kind === "node" ? "" : namespace, `${bound.name}`);
       if (object === undefined || uidOf(object) !== bound.uid) return false;
     }
@@ -233,18 +252,38 @@ function uidOf(object: JsonObject): Json | undefined {
   return read(objectAt(object, "metadata"), "uid");
 }
 
+const extraPrefix = "authentication.kubernetes.io/";
+
+/** What a token says beside its ServiceAccount: its id, and the Pod and the Node that use it. */
+function extraOf(payload: JsonObject, about: JsonObject): User["extra"] {
+  const extra = new Map([[`${extraPrefix}credential-id`, [`JTI=${payload.jti}`]]]);
+  for (const kind of ["pod", "node"]) {
+    for (const key of ["name", "uid"]) {
+      const value = textAt(objectAt(about, kind), key);
+      if (value !== "") extra.set(`${extraPrefix}${kind}-${key}`, [value]);
+    }
+  }
+  return extra;
+}
+
 const noExtra: ReadonlyMap<string, readonly string[]> = new Map();
+
+/** The extra value of a user with the Node of its token. */
+export const nodeNameKey = `${extraPrefix}node-name`;
 
 /** The group of every authenticated user. */
 export const authenticated = "system:authenticated";
 
 /** The user of a ServiceAccount. */
-export function serviceAccountUser(namespace: string, name: string, uid: string): User {
+export function serviceAccountUser(namespace: string, name: string, uid: string, extra = noExtra): User {
   const groups = ["system:serviceaccounts", `system:serviceaccounts:${namespace}`, authenticated];
-  return { name: `system:serviceaccount:${namespace}:${name}`, uid, groups, extra: noExtra };
+  return { name: `system:serviceaccount:${namespace}:${name}`, uid, groups, extra };
 }
 
-/** An authenticated user with a name and groups. */
-export function authenticatedUser(name: string, groups: readonly string[] = [], uid = ""): User {
-  return { name, uid, groups: groups.includes(authenticated) ? groups : [...groups, authenticated], extra: noExtra };
+/** The user of a client certificate. @param fingerprint SHA-256 of the certificate in hexadecimal, if it is known */
+export function certificateUser(name: string, groups: readonly string[] = [], fingerprint?: string): User {
+  const extra = fingerprint === undefined
+    ? noExtra
+    : new Map([[`${extraPrefix}credential-id`, [`X509SHA256=${fingerprint}`]]]);
+  return { name, uid: "", groups: groups.includes(authenticated) ? groups : [...groups, authenticated], extra };
 }

@@ -1,6 +1,7 @@
 /** `serviceaccounts/token` (`kubectl create token`): issues tokens with a lifetime, audiences and a bound object. */
 import {
   badRequest,
+  conflict,
   invalid,
   isJsonObject,
   type Json,
@@ -16,7 +17,15 @@ import type { TokenAuthority, TokenClaims } from "./token_authority.ts";
 /** Seconds. The limits are those of kube-apiserver. */
 const lifetimeSeconds = { default: 3600, min: 600, max: 2 ** 32 };
 
-const collections: Readonly<Record<string, string>> = { Pod: "pods", Secret: "secrets", Node: "nodes" };
+/** What the plugin ServiceAccount requests for Pods. Such a token is valid for a year, because old clients never reread it. */
+const podSeconds = 3607;
+const extendedSeconds = 365 * 24 * 3600;
+
+const collections: ReadonlyMap<string, string> = new Map([
+  ["v1 Pod", "pods"],
+  ["v1 Secret", "secrets"],
+  ["v1 Node", "nodes"],
+]);
 
 /** What the handlers need. */
 export interface TokenHandlerParts {
@@ -32,15 +41,15 @@ export function tokenHandlers({ tokens, objects, now }: TokenHandlerParts): read
     collection: "serviceaccounts",
     subresource: "token",
     handle(call) {
-      const claims = claimsOf(call, objects);
-      const expires = timestamp(now() + claims.lifetimeSeconds * 1000);
+      const claims = claimsOf(call, objects, tokens.issuer);
+      const expires = timestamp(now() + (claims.warnAfterSeconds ?? claims.lifetimeSeconds) * 1000);
       const status = call.isDryRun
         ? { token: "", expirationTimestamp: expires }
         : { token: tokens.issue(claims), expirationTimestamp: expires };
       const spec = {
         ...specOf(call),
         audiences: claims.audiences.length === 0 ? [tokens.issuer] : claims.audiences,
-        expirationSeconds: claims.lifetimeSeconds,
+        expirationSeconds: claims.warnAfterSeconds ?? claims.lifetimeSeconds,
       };
       const { name, namespace, body = {} } = call;
       const metadata = {
@@ -62,42 +71,87 @@ export function tokenHandlers({ tokens, objects, now }: TokenHandlerParts): read
   }];
 }
 
-function claimsOf(call: ActionCall, objects: ObjectReader): TokenClaims {
-  const { name, namespace } = call;
+function claimsOf(call: ActionCall, objects: ObjectReader, issuer: string): TokenClaims {
+  const { name, namespace, body = {} } = call;
   const account = objects.get("serviceaccounts", namespace, name);
+  const requestedName = textAt(readMetadata(body), "name");
+  if (requestedName !== "" && requestedName !== name) {
+    const detail = "must match the service account name if specified";
+    throw invalid({ ...tokenRequest, name }, [{
+      type: "Invalid",
+      field: "metadata.name",
+      value: requestedName,
+      detail,
+    }]);
+  }
   if (account === undefined) throw notFound({ group: "", resource: "serviceaccounts", name });
+  const [uid, requestedUid] = [uidOf(account), textAt(readMetadata(body), "uid")];
+  if (requestedUid !== "" && requestedUid !== uid) {
+    const why = `the UID in the token request (${requestedUid}) does not match the UID of the service account (${uid})`;
+    throw conflict({ ...tokenRequest, name }, why);
+  }
   const spec = specOf(call);
   const requested = typeof spec.expirationSeconds === "number" ? spec.expirationSeconds : lifetimeSeconds.default;
   if (requested < lifetimeSeconds.min || requested > lifetimeSeconds.max) {
     const detail = requested < lifetimeSeconds.min
       ? "may not specify a duration less than 10 minutes"
       : "may not specify a duration larger than 2^32 seconds";
-    throw invalid({ group: "authentication.k8s.io", resource: "TokenRequest", name: "" }, [
+    throw invalid({ ...tokenRequest, name: "" }, [
       { type: "Invalid", field: "spec.expirationSeconds", value: requested, detail },
     ]);
   }
-  const boundTo = boundOf(spec, namespace, objects);
+  const bound = boundOf(spec, { namespace, account: name, objects });
+  const audiences = textsAt(spec, "audiences");
+  const isForServer = audiences.every((audience) => audience === issuer);
+  const isExtended = bound?.boundTo.kind === "Pod" && requested === podSeconds && isForServer;
   return {
     namespace,
     name,
-    uid: uidOf(account),
-    audiences: textsAt(spec, "audiences"),
-    lifetimeSeconds: requested,
-    ...(boundTo === undefined ? {} : { boundTo }),
+    uid,
+    audiences,
+    lifetimeSeconds: isExtended ? extendedSeconds : requested,
+    ...(isExtended ? { warnAfterSeconds: requested } : {}),
+    ...bound,
   };
 }
 
-function boundOf(spec: JsonObject, namespace: string, objects: ObjectReader): TokenClaims["boundTo"] {
+const tokenRequest = { group: "authentication.k8s.io", resource: "TokenRequest" };
+
+interface Binding {
+  readonly namespace: string;
+  readonly account: string;
+  readonly objects: ObjectReader;
+}
+
+/** The object that the token is bound to, and the Node of a Pod. */
+function boundOf(
+  spec: JsonObject,
+  { namespace, account, objects }: Binding,
+): Required<Pick<TokenClaims, "boundTo">> & Pick<TokenClaims, "node"> | undefined {
   const reference = read<Json>(spec, "boundObjectRef");
   if (!isJsonObject(reference)) return undefined;
-  const [kind, name] = [`${reference.kind}`, `${reference.name}`];
-  const collection = Object.hasOwn(collections, kind) ? collections[kind] : undefined;
-  if (collection === undefined) {
-    throw badRequest(`cannot bind token for object of type ${reference.apiVersion}, Kind=${kind}`);
+  const [apiVersion, kind, name] = ["apiVersion", "kind", "name"].map((key) => textAt(reference, key));
+  const collection = collections.get(`${apiVersion} ${kind}`);
+  if (collection === undefined || kind === undefined || name === undefined) {
+    const type = apiVersion?.includes("/") ? apiVersion : `/${apiVersion}`;
+    throw badRequest(`cannot bind token to object of type ${type}, Kind=${kind}`);
   }
   const object = objects.get(collection, kind === "Node" ? "" : namespace, name);
   if (object === undefined) throw notFound({ group: "", resource: collection, name });
-  return { kind, name, uid: uidOf(object) };
+  const [podSpec, uid, wanted] = [objectAt(object, "spec"), uidOf(object), textAt(reference, "uid")];
+  if (kind === "Pod" && textAt(podSpec, "serviceAccountName") !== account) {
+    const why = "to pod running with different serviceaccount name.";
+    throw badRequest(`cannot bind token for serviceaccount ${JSON.stringify(account)} ${why}`);
+  }
+  if (wanted !== "" && wanted !== uid) {
+    const why = "The object might have been deleted and then recreated";
+    const what = `the UID in the bound object reference (${wanted}) does not match the UID in record. ${why}`;
+    throw conflict({ group: "", resource: kind, name }, what);
+  }
+  const node = kind === "Pod" ? textAt(podSpec, "nodeName") : "";
+  const boundTo = { kind, name, uid };
+  if (node === "") return { boundTo };
+  return { boundTo, node: { name: node, uid: uidOf(objects.get("nodes", "", node) ?? {}) } };
 }
 
 function specOf({ body = {} }: ActionCall): JsonObject {

@@ -51,13 +51,15 @@ async function actionCall(exchange: Exchange, known: KnownKind | undefined): Pro
   const verb = actionVerb(info.verb);
   const hasBody = verb === "create" || verb === "update" || verb === "patch";
   const call = callOf(exchange, parameters);
+  const body = hasBody ? await actionBody(exchange, { ...call, ...known }, known) : undefined;
+  if (body !== undefined && info.subresource !== "") services.registry.admitAction(call, info.name, body);
   return {
     kind,
     subresource: info.subresource,
     namespace: kind.scope === "Cluster" ? "" : info.namespace,
     name: info.name,
     verb,
-    body: hasBody ? await actionBody(exchange, { ...call, ...known }, known) : undefined,
+    body,
     user,
     isDryRun: parameters.isDryRun,
     query,

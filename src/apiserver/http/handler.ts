@@ -13,7 +13,7 @@ import {
   type Authorizer,
   badRequest,
   type Connection,
-  forbidden,
+  deniedError,
   internalError,
   StatusError,
   type User,
@@ -69,7 +69,7 @@ export class HttpHandler {
       clock,
       random,
       decoders,
-      authorize: (user, info, verb, name) => this.#authorize(user, { ...attributesOf(user, info), verb, name }),
+      authorize: (user, info, verb, name) => this.#authorize({ ...attributesOf(user, info), verb, name }),
     };
   }
 
@@ -122,7 +122,11 @@ export class HttpHandler {
   /** True if the sender of a request is known, so that its body is worth reading. It needs no body. */
   authenticates(request: Request, connection: Connection): boolean {
     try {
-      return this.#options.authenticator.authenticate(request, connection) !== undefined;
+      const attributesFor = (user: User) => {
+        const { path, query } = splitUrl(request.url);
+        return attributesOf(user, requestInfo(request.method, path, query));
+      };
+      return this.#options.authenticator.authenticate(request, connection, attributesFor) !== undefined;
     } catch (error) {
       if (error instanceof StatusError) return false;
       throw error;
@@ -148,9 +152,13 @@ export class HttpHandler {
   async #serve(request: Request, context: Context): Promise<Response> {
     const { info, query, connection, warnings, known } = context;
     const isOpen = !info.isResourceRequest && isHealthPath(info.path);
-    const user = this.#options.authenticator.authenticate(request, connection);
+    const user = this.#options.authenticator.authenticate(
+      request,
+      connection,
+      (sender) => attributesOf(sender, info),
+    );
     if (user === undefined && !isOpen) throw new StatusError(401, "Unauthorized", "Unauthorized");
-    if (user !== undefined && !isOpen) this.#authorize(user, attributesOf(user, info));
+    if (user !== undefined && !isOpen) this.#authorize(attributesOf(user, info));
     if (known === undefined || user === undefined || hasWrongScope(known.kind, info)) {
       return await this.#servePath(request, info, query);
     }
@@ -171,9 +179,9 @@ export class HttpHandler {
     return plainText("404 page not found\n", 404);
   }
 
-  #authorize(user: User, attributes: Attributes): void {
+  #authorize(attributes: Attributes): void {
     const { isAllowed, reason } = this.#options.authorizer.authorize(attributes);
-    if (!isAllowed) throw forbiddenError(user, attributes, reason);
+    if (!isAllowed) throw deniedError(attributes, reason);
   }
 
   #asStatusError(error: unknown): StatusError {
@@ -229,7 +237,20 @@ function isRouted(registry: Registry, path: string): boolean {
 
 function attributesOf(user: User, info: RequestInfo): Attributes {
   const { verb, isResourceRequest, group, version, resource, subresource, namespace, name, path } = info;
-  return { user, verb, isResourceRequest, group, version, resource, subresource, namespace, name, path };
+  const { requiredFields } = info;
+  return {
+    user,
+    verb,
+    isResourceRequest,
+    group,
+    version,
+    resource,
+    subresource,
+    namespace,
+    name,
+    path,
+    requiredFields,
+  };
 }
 
 /** Errors have the requested format, protobuf too, or indented JSON when that is not possible. They are never tables. */
@@ -245,24 +266,4 @@ function errorFormat(request: Request, query: URLSearchParams): Pick<Negotiated,
 /** A response to HEAD has no body. */
 function withoutBody(request: Request, response: Response): Response {
   return request.method === "HEAD" ? new Response(null, response) : response;
-}
-
-/** The 403 of a user who may not do something (apiserver `responsewriters/errors.go`). @param reason of the authorizer, or "" */
-function forbiddenError(user: User, attributes: Attributes, reason: string): StatusError {
-  const what = sanitized(actionText(user, attributes));
-  const { group, resource, name } = attributes;
-  return forbidden({ group, resource, name }, reason === "" ? what : `${what}: ${reason}`);
-}
-
-function actionText(user: User, attributes: Attributes): string {
-  const { verb, isResourceRequest, path, resource, subresource, group, namespace } = attributes;
-  const who = `User ${JSON.stringify(user.name)} cannot ${verb}`;
-  if (!isResourceRequest) return `${who} path ${JSON.stringify(path)}`;
-  const what = subresource === "" ? resource : `${resource}/${subresource}`;
-  const where = namespace === "" ? "at the cluster scope" : `in the namespace ${JSON.stringify(namespace)}`;
-  return `${who} resource ${JSON.stringify(what)} in API group ${JSON.stringify(group)} ${where}`;
-}
-
-function sanitized(text: string): string {
-  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }

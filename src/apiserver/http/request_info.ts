@@ -2,8 +2,8 @@
  * RequestInfo: the verb, resource, namespace and name of a request, from its method and URL. The rules are those of apiserver
  * `endpoints/request/requestinfo.go`, because authorization depends on them.
  */
-import { parseFieldSelector, requiredValue, SelectorError } from "../registry/mod.ts";
-import { pathSegmentErrors } from "../model/mod.ts";
+import { parseFieldSelector, SelectorError } from "../registry/mod.ts";
+import { pathSegmentErrors, type RequiredField } from "../model/mod.ts";
 
 /** What a request wants to do. */
 export interface RequestInfo {
@@ -24,6 +24,8 @@ export interface RequestInfo {
   readonly isNamed: boolean;
   /** `[resource, name, subresource, …]`. */
   readonly parts: readonly string[];
+  /** The values that the field selector of a list, a watch or a deletion of many objects requires. */
+  readonly requiredFields: readonly RequiredField[];
   /** True for `/api/v1/watch/…`, the deprecated form of a watch. */
   readonly isWatchPath: boolean;
 }
@@ -79,6 +81,7 @@ function plain(method: string, path: string): RequestInfo {
     resource: "",
     subresource: "",
     name: "",
+    requiredFields: noFields,
     isNamed: false,
     parts: [],
     isWatchPath: false,
@@ -97,12 +100,19 @@ function collectionVerb(
   verb: string,
   name: string,
   query: URLSearchParams,
-): { readonly verb: string; readonly name: string } {
-  if (name !== "") return { verb, name };
-  if (verb === "delete") return { verb: "deletecollection", name };
-  if (verb !== "get") return { verb, name };
-  return { verb: isWatch(query) ? "watch" : "list", name: selectedName(query) };
+): Pick<RequestInfo, "verb" | "name" | "requiredFields"> {
+  if (name !== "" || (verb !== "delete" && verb !== "get")) return { verb, name, requiredFields: noFields };
+  const requiredFields = selectedFields(query);
+  if (verb === "delete") return { verb: "deletecollection", name, requiredFields };
+  const selected = requiredFields.find(({ field }) => field === "metadata.name")?.value ?? "";
+  return {
+    verb: isWatch(query) ? "watch" : "list",
+    name: pathSegmentErrors(selected).length === 0 ? selected : "",
+    requiredFields,
+  };
 }
+
+const noFields: readonly RequiredField[] = [];
 
 /** True when `watch` is present and neither false nor 0. */
 export function isWatch(query: URLSearchParams): boolean {
@@ -110,15 +120,14 @@ export function isWatch(query: URLSearchParams): boolean {
   return value !== null && value.toLowerCase() !== "false" && value !== "0";
 }
 
-function selectedName(query: URLSearchParams): string {
+function selectedFields(query: URLSearchParams): readonly RequiredField[] {
   const selector = query.get("fieldSelector");
-  if (selector === null || selector === "") return "";
+  if (selector === null || selector === "") return noFields;
   try {
-    const name = requiredValue(parseFieldSelector(selector), "metadata.name") ?? "";
-    return pathSegmentErrors(name).length === 0 ? name : "";
+    return parseFieldSelector(selector).filter(({ isEqual }) => isEqual);
   } catch (error) {
-    // The verb rejects the selector with a reason; here it only has no name.
-    if (error instanceof SelectorError) return "";
+    // The verb rejects the selector with a reason; here it only requires nothing.
+    if (error instanceof SelectorError) return noFields;
     throw error;
   }
 }

@@ -10,12 +10,13 @@ export {
   type BuiltinKindsOptions,
   typeLibrary,
 } from "./builtin_kinds.ts";
+export { type CertificateSubject, certificateSubject } from "./certificates/mod.ts";
 export { coversScopes } from "./core/mod.ts";
 export { builtinTable, meterOf } from "./kind_groups.ts";
 export { type KindEffect, kindEffects, storedOnlyWarning } from "./kind_effects.ts";
 export { builtinGroups, type BuiltinNames } from "./kind_names.ts";
 export { systemPriorities, systemPriorityClasses } from "./other_groups/mod.ts";
-export { aggregateResources } from "./pods/mod.ts";
+export { aggregateResources, claimNames, configMapNames, secretNames } from "./pods/mod.ts";
 export {
   addAmounts,
   type Amounts,

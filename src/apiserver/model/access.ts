@@ -3,6 +3,8 @@
  * implements them: tokens, client certificates, impersonation, RBAC.
  */
 
+import { forbidden, type StatusError } from "./status_error.ts";
+
 /** The user who sent a request. */
 export interface User {
   readonly name: string;
@@ -25,6 +27,14 @@ export interface Attributes {
   readonly name: string;
   /** The path of the URL. */
   readonly path: string;
+  /** The values that a list, a watch or a deletion of many objects requires of fields. @default none */
+  readonly requiredFields?: readonly RequiredField[];
+}
+
+/** A field selector's term that requires a value. */
+export interface RequiredField {
+  readonly field: string;
+  readonly value: string;
 }
 
 /** The decision of an authorizer. */
@@ -40,14 +50,53 @@ export interface Connection {
   readonly clientName?: string;
   /** Its organizations: the groups of the user. */
   readonly clientOrganizations?: readonly string[];
+  /** Its SHA-256 in hexadecimal. */
+  readonly clientFingerprint?: string;
 }
 
 /** Finds the user who sent a request; undefined for an unknown one. Throws a StatusError (401) for a bad credential. */
 export interface Authenticator {
-  authenticate(request: Request, connection: Connection): User | undefined;
+  /** @param attributesFor what the request wants to do, if its user were this one: impersonation depends on it */
+  authenticate(
+    request: Request,
+    connection: Connection,
+    attributesFor: (user: User) => Attributes,
+  ): User | undefined;
 }
 
 /** Decides whether a user may do what a request wants to do. */
 export interface Authorizer {
   authorize(attributes: Attributes): Decision;
+}
+
+const nodeUser = "system:node:";
+
+/**
+ * The name of the Node whose kubelet the user is: `system:node:NAME` in the group `system:nodes`. Source: kubernetes
+ * `pkg/auth/nodeidentifier` of 1.36.
+ *
+ * @returns undefined for other users, "" for a node that has no name
+ */
+export function nodeNameOf({ name, groups }: User): string | undefined {
+  return name.startsWith(nodeUser) && groups.includes("system:nodes") ? name.slice(nodeUser.length) : undefined;
+}
+
+/** The 403 of a user who may not do something (apiserver `responsewriters/errors.go`). @param reason of the authorizer, or "" */
+export function deniedError(attributes: Attributes, reason: string): StatusError {
+  const what = sanitized(actionText(attributes));
+  const { group, resource, name } = attributes;
+  return forbidden({ group, resource, name }, reason === "" ? what : `${what}: ${reason}`);
+}
+
+function actionText(attributes: Attributes): string {
+  const { user, verb, isResourceRequest, path, resource, subresource, group, namespace } = attributes;
+  const who = `User ${JSON.stringify(user.name)} cannot ${verb}`;
+  if (!isResourceRequest) return `${who} path ${JSON.stringify(path)}`;
+  const what = subresource === "" ? resource : `${resource}/${subresource}`;
+  const where = namespace === "" ? "at the cluster scope" : `in the namespace ${JSON.stringify(namespace)}`;
+  return `${who} resource ${JSON.stringify(what)} in API group ${JSON.stringify(group)} ${where}`;
+}
+
+function sanitized(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }

@@ -33,6 +33,8 @@ export interface AdmissionPlugin {
   readonly name: string;
   /** May change `request.object`. */
   admit?(request: AdmissionRequest): void | Promise<void>;
+  /** Sees the body of an action, such as `pods/eviction` and `serviceaccounts/token`, and may only reject. */
+  admitAction?(request: AdmissionRequest): void;
   /** May only reject; sees the object as it will be stored. */
   validate?(request: AdmissionRequest): void | Promise<void>;
 }

@@ -135,3 +135,9 @@ function twoUnits(seconds: number, large: Unit, small: Unit): string {
   const rest = Math.floor((seconds % large[0]) / small[0]);
   return rest === 0 ? `${count}${large[1]}` : `${count}${large[1]}${rest}${small[1]}`;
 }
+
+/** Errors as Go's aggregate prints them. */
+export function goAggregate(errors: readonly string[]): string {
+  const [first = "", ...more] = new Set(errors);
+  return more.length === 0 ? first : `[${[first, ...more].join(", ")}]`;
+}

@@ -49,7 +49,17 @@ export {
   regexError,
   utf8Length,
 } from "./formats.ts";
-export { goFloat, goJson, goPlain, goQuote, goSyntax, goType, humanDuration, jsonTypeName } from "./go_text.ts";
+export {
+  goAggregate,
+  goFloat,
+  goJson,
+  goPlain,
+  goQuote,
+  goSyntax,
+  goType,
+  humanDuration,
+  jsonTypeName,
+} from "./go_text.ts";
 export { Pattern, type PatternMatch, patternOf, patternSize } from "./pattern.ts";
 export { jsonError } from "./json_error.ts";
 export { numberLiteral, parseLiteralJson, withLiterals, withPlainNumbers } from "./number_literal.ts";
@@ -67,5 +77,15 @@ export type {
   Verb,
   WriteContext,
 } from "./kind.ts";
-export type { Attributes, Authenticator, Authorizer, Connection, Decision, User } from "./access.ts";
+export {
+  type Attributes,
+  type Authenticator,
+  type Authorizer,
+  type Connection,
+  type Decision,
+  deniedError,
+  nodeNameOf,
+  type RequiredField,
+  type User,
+} from "./access.ts";
 export type { AdmissionPlugin, AdmissionRequest, Operation } from "./admission.ts";

@@ -21,6 +21,7 @@ export class StatusError extends Error {
   override readonly name = "StatusError";
   readonly status: ApiStatus & { readonly code: number };
 
+  /** @param reason "" for an error without one */
   constructor(code: number, reason: string, message: string, details?: StatusDetails, continueToken?: string) {
     super(message);
     this.status = {
@@ -29,7 +30,7 @@ export class StatusError extends Error {
       metadata: continueToken === undefined ? {} : { continue: continueToken },
       status: "Failure",
       message,
-      reason,
+      ...(reason === "" ? {} : { reason }),
       ...(details === undefined ? {} : { details }),
       code,
     };

@@ -2,10 +2,13 @@
  * builtinAdmission(): the admission plugins that kube-apiserver 1.36 enables by default, joined into two: those that run before
  * the webhooks, and ResourceQuota, which runs last so that a request is not charged when another plugin rejects it.
  *
- * Caveats: the plugins for the approval and signing of certificates and for the resize of claims are left out.
+ * NodeRestriction is not one of these, but the installers of clusters enable it.
+ *
+ * Caveats: the plugin for the resize of claims is left out.
  */
 import type { Random } from "../../async/mod.ts";
-import type { AdmissionPlugin, AdmissionRequest, ObjectReader } from "../model/mod.ts";
+import type { AdmissionPlugin, AdmissionRequest, Authorizer, ObjectReader } from "../model/mod.ts";
+import { certificateApproval, certificateSigning, certificateSubjects } from "./certificates.ts";
 import {
   defaultIngressClass,
   defaultStorageClass,
@@ -14,6 +17,7 @@ import {
   volumeProtection,
 } from "./field_defaults.ts";
 import { limitRanges } from "./limit_ranges.ts";
+import { nodeRestriction } from "./node_restriction.ts";
 import { namespaceSecurity, podSecurity, templateSecurity } from "./pod_security.ts";
 import { priorities, priorityClasses } from "./priorities.ts";
 import { storedOnlyWarnings } from "./stored_only.ts";
@@ -28,25 +32,31 @@ export interface BuiltinAdmissionParts {
   /** Milliseconds since 1970. */
   readonly now: () => number;
   readonly setUsed: SetUsed;
+  /** Decides about kubelets, and about those who approve and sign certificates. */
+  readonly authorizer: Authorizer;
   /** The plugins that are off, by the names of kube-apiserver: `ServiceAccount`. @default none */
   readonly disabled?: readonly string[];
 }
 
 /** Returns the plugins, in the order of the real server. */
 export function builtinAdmission(parts: BuiltinAdmissionParts): {
+  /** Comes before `first`, and sees actions, too. */
+  readonly kubelets: AdmissionPlugin;
   readonly first: AdmissionPlugin;
   readonly last: AdmissionPlugin;
   /** Warns, and so comes after all that may reject. */
   readonly warnings: AdmissionPlugin;
 } {
-  const { objects, random, disabled = [] } = parts;
+  const { objects, random, authorizer, disabled = [] } = parts;
   const unless = (name: string, plugin: AdmissionPlugin) => disabled.includes(name) ? [] : [plugin];
   const limits = unless("LimitRanger", limitRanges(objects));
   const protection = (finalizer: string) => unless("StorageObjectInUseProtection", volumeProtection(finalizer));
+  const kubelets = unless("NodeRestriction", nodeRestriction({ objects, authorizer }));
   const plugins = new Map<string, readonly AdmissionPlugin[]>([
     ["pods", [
       ...limits,
       ...unless("ServiceAccount", serviceAccounts(objects, random)),
+      ...kubelets,
       ...unless("PodSecurity", podSecurity(objects)),
       ...unless("Priority", priorities(objects)),
       ...unless("DefaultTolerationSeconds", defaultTolerations),
@@ -61,12 +71,23 @@ export function builtinAdmission(parts: BuiltinAdmissionParts): {
       ...protection("kubernetes.io/pvc-protection"),
     ]],
     ["persistentvolumes", protection("kubernetes.io/pv-protection")],
+    ["certificatesigningrequests.certificates.k8s.io", [
+      ...unless("CertificateApproval", certificateApproval(authorizer)),
+      ...unless("CertificateSigning", certificateSigning(authorizer)),
+      ...unless("CertificateSubjectRestriction", certificateSubjects),
+    ]],
     ["ingresses.networking.k8s.io", unless("DefaultIngressClass", defaultIngressClass(objects))],
     ["priorityclasses.scheduling.k8s.io", unless("Priority", priorityClasses(objects))],
   ]);
   const [last = noPlugin] = unless("ResourceQuota", resourceQuotas(parts));
   const [warnings = noPlugin] = unless("StoredOnlyWarning", storedOnlyWarnings);
-  return { first: byCollection(plugins), last, warnings };
+  return { kubelets: exceptPods(kubelets[0] ?? noPlugin), first: byCollection(plugins), last, warnings };
+}
+
+/** A plugin for all kinds that has its own place among those of Pods. */
+function exceptPods(plugin: AdmissionPlugin): AdmissionPlugin {
+  const admit = (request: AdmissionRequest) => request.kind.collection === "pods" ? undefined : plugin.admit?.(request);
+  return { ...plugin, admit };
 }
 
 /** In the place of a plugin that is off. */

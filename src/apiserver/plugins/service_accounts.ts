@@ -7,7 +7,17 @@
  * admits the Pod.
  */
 import type { Random } from "../../async/mod.ts";
-import { draftAt, draftsAt, findObject, has, objectAt, objectsAt, textAt, textMapAt } from "../kinds/mod.ts";
+import {
+  draftAt,
+  draftsAt,
+  findObject,
+  has,
+  objectAt,
+  objectsAt,
+  secretNames,
+  textAt,
+  textMapAt,
+} from "../kinds/mod.ts";
 import type { AdmissionPlugin, AdmissionRequest, Draft, JsonObject, ObjectReader } from "../model/mod.ts";
 import { generatedName, readMetadata } from "../registry/mod.ts";
 import { forbiddenError, newObject } from "./_request.ts";
@@ -110,7 +120,7 @@ function checkMirror(request: AdmissionRequest, pod: JsonObject): void {
     throw forbiddenError(request, "a mirror pod may not reference service accounts");
   }
   const volumes = objectsAt(spec, "volumes");
-  if (volumes.some((volume) => has(volume, "secret")) || secretsOfContainers(spec).length > 0) {
+  if (secretNames(spec).next().done !== true) {
     throw forbiddenError(request, "a mirror pod may not reference secrets");
   }
   const sources = volumes.flatMap((volume) => objectsAt(objectAt(volume, "projected"), "sources"));

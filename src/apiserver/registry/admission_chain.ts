@@ -74,6 +74,12 @@ export function validateAdmission(parts: RegistryParts, call: Call, admission: A
   return runPlugins(parts.admission, 0, requestOf(call, admission), callValidate);
 }
 
+/** Calls the plugins that check the bodies of actions. @throws StatusError */
+export function admitAction(parts: RegistryParts, call: Call, name: string, object: Draft): void {
+  const request = requestOf(call, { operation: "CREATE", name, object, oldObject: undefined });
+  for (const plugin of parts.admission) plugin.admitAction?.(request);
+}
+
 /** Calls the plugins from an index on. Returns a promise only when a plugin returns one. */
 function runPlugins(
   plugins: readonly AdmissionPlugin[],

@@ -9,6 +9,7 @@
 import type { Clock, Random } from "../../async/mod.ts";
 import type { AdmissionPlugin, Draft, JsonObject, Kind, User } from "../model/mod.ts";
 import type { Cursor, ObjectStorage, Snapshot } from "../storage/mod.ts";
+import { admitAction } from "./admission_chain.ts";
 import {
   type Body,
   type Call,
@@ -77,10 +78,15 @@ export class Registry {
    */
   prepareAction(call: Call, body: Draft): void | Promise<void> {
     const metadata = metadataOf(body);
-    // The metadata of a Binding has the UID of the Pod that the scheduler has seen.
-    if (call.kind.collection !== "bindings") wipeSystemFields(metadata);
+    // The metadata of a Binding has the UID of the Pod that the scheduler has seen, that of a TokenRequest the account's.
+    if (call.kind.kind !== "Binding" && call.kind.kind !== "TokenRequest") wipeSystemFields(metadata);
     matchNamespace(metadata, storageNamespace(call));
     return trackFields(this.#parts, call, undefined, body);
+  }
+
+  /** Calls the admission plugins that check actions. @throws StatusError */
+  admitAction(call: Call, name: string, body: Draft): void {
+    admitAction(this.#parts, call, name, body);
   }
 
   /** @throws StatusError */

@@ -141,6 +141,7 @@ const enabledPlugins: ReadonlySet<string> = new Set([
     "LimitRanger",
     "MutatingAdmissionWebhook",
   ],
+  ...["CertificateApproval", "CertificateSigning", "CertificateSubjectRestriction", "NodeRestriction"],
   ...["NamespaceLifecycle", "PodSecurity", "Priority", "ResourceQuota", "RuntimeClass", "ServiceAccount"],
   ...[
     "StorageObjectInUseProtection",
@@ -155,17 +156,24 @@ async function authentication(flags: FlagWords, administrator: Administrator): P
   const tokens = new Map(parseTokenFile(await textOf(flags, "token-auth-file") ?? ""));
   tokens.set(administrator.token, administrator.user);
   const keyFiles = flags.list("service-account-key-file");
-  const allowsEverything = !flags.list("authorization-mode").some((mode) => mode !== "AlwaysAllow");
+  const authorizationModes = flags.list("authorization-mode");
+  const allowsEverything = !authorizationModes.some((mode) => mode !== "AlwaysAllow");
+  const restrictsNodes = flags.list("enable-admission-plugins").includes("NodeRestriction");
   return {
     tokens,
     allowsEverything,
+    authorizesNodes: authorizationModes.includes("Node"),
     // As there: with AlwaysAllow, anybody could do everything.
     allowsAnonymous: flags.isSet("anonymous-auth", true) && !allowsEverything,
     issuers: flags.list("service-account-issuer"),
     signingKey: await textOf(flags, "service-account-signing-key-file"),
     trustedKeys: await Promise.all(keyFiles.map((path) => fileText("service-account-key-file", path))),
     keysUrl: flags.text("service-account-jwks-uri"),
-    disabledPlugins: flags.list("disable-admission-plugins"),
+    disabledPlugins: [
+      ...flags.list("disable-admission-plugins"),
+      // It is the only one that must be asked for.
+      ...(restrictsNodes ? [] : ["NodeRestriction"]),
+    ],
   };
 }
 

@@ -214,10 +214,18 @@ function clientOf(socket: net.Socket): string {
   return `${socket.remoteAddress}|${socket.remotePort}`;
 }
 
-/** The names in the certificate of the client. */
-function clientIn(socket: tls.TLSSocket): Pick<ConnectionInfo, "clientName" | "clientOrganizations"> {
-  const subject: { readonly CN?: unknown; readonly O?: unknown } = socket.getPeerCertificate().subject ?? {};
+/** The names in the certificate of the client, and its fingerprint. */
+function clientIn(
+  socket: tls.TLSSocket,
+): Pick<ConnectionInfo, "clientName" | "clientOrganizations" | "clientFingerprint"> {
+  const certificate = socket.getPeerCertificate();
+  const subject: { readonly CN?: unknown; readonly O?: unknown } = certificate.subject ?? {};
   if (typeof subject.CN !== "string") return {};
   const organizations = [subject.O].flat().filter((name) => typeof name === "string");
-  return { clientName: subject.CN, clientOrganizations: organizations };
+  const fingerprint: unknown = certificate.fingerprint256;
+  return {
+    clientName: subject.CN,
+    clientOrganizations: organizations,
+    ...(typeof fingerprint === "string" ? { clientFingerprint: fingerprint.replaceAll(":", "").toLowerCase() } : {}),
+  };
 }

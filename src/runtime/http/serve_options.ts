@@ -68,6 +68,8 @@ export interface ConnectionInfo {
   readonly clientName?: string;
   /** The organizations in that certificate. */
   readonly clientOrganizations?: readonly string[];
+  /** The SHA-256 of this certificate, in hexadecimal. */
+  readonly clientFingerprint?: string;
 }
 
 /**

@@ -105,7 +105,9 @@ export const signingRequestRules: KindRules = {
     const conditions = read(draftAt(draft, "status"), "conditions");
     restoreField(draft, old, "spec");
     restoreField(draft, old, "status");
-    if (conditions !== undefined) draftAt(draft, "status")["conditions"] = conditions;
+    const status = draftAt(draft, "status");
+    if (conditions === undefined) delete status["conditions"];
+    else status["conditions"] = conditions;
   },
   validate: (request, problems) => checkRequest(request, undefined, problems),
   validateUpdate: (request, old, problems) => checkChange(request, old, "", problems),

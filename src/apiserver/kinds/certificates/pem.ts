@@ -62,3 +62,52 @@ function elementAt(bytes: Uint8Array, at: number): Element | undefined {
   const start = at + 2 + sizeBytes;
   return start + size > bytes.length ? undefined : { tag, start, end: start + size };
 }
+
+/** The names in a request for a certificate. */
+export interface CertificateSubject {
+  readonly commonName: string;
+  readonly organizations: readonly string[];
+}
+
+/** The object identifiers of the two names. */
+const [commonNameId, organizationId] = ["85,4,3", "85,4,10"];
+
+/**
+ * The subject of a request for a certificate.
+ *
+ * @param base64 PEM in base64, as a CertificateSigningRequest holds it
+ * @returns a text that says why it cannot be read
+ */
+export function certificateSubject(base64: string): CertificateSubject | string {
+  const block = pemBlocks(textOfBase64(base64)).find(({ type }) => type === "CERTIFICATE REQUEST");
+  if (block === undefined) return "PEM block type must be CERTIFICATE REQUEST";
+  const error = derOutlineError(block.bytes);
+  if (error !== undefined) return error;
+  const { bytes } = block;
+  // CertificationRequest { info { version, subject, .. }, .. }
+  const subject = childrenOf(bytes, childrenOf(bytes, elementAt(bytes, 0))[0])[1];
+  const names = childrenOf(bytes, subject).flatMap((set) => childrenOf(bytes, set)).map((pair) => {
+    const [id, value] = childrenOf(bytes, pair);
+    const part = (element: Element | undefined) => bytes.subarray(element?.start ?? 0, element?.end ?? 0);
+    return { id: part(id).join(), text: new TextDecoder().decode(part(value)) };
+  });
+  const valuesOf = (wanted: string | undefined) => names.filter(({ id }) => id === wanted).map(({ text }) => text);
+  return { commonName: valuesOf(commonNameId).at(-1) ?? "", organizations: valuesOf(organizationId) };
+}
+
+function textOfBase64(base64: string): string {
+  const bytes = decoded(base64);
+  return bytes === undefined ? "" : new TextDecoder().decode(bytes);
+}
+
+/** The elements inside of one. */
+function childrenOf(bytes: Uint8Array, parent: Element | undefined): readonly Element[] {
+  const children: Element[] = [];
+  for (let at = parent?.start ?? 0; at < (parent?.end ?? 0);) {
+    const element = elementAt(bytes, at);
+    if (element === undefined || element.end > (parent?.end ?? 0)) break;
+    children.push(element);
+    at = element.end;
+  }
+  return children;
+}

@@ -18,8 +18,18 @@ import { findObject, objectAt, objectsAt, setIfEmpty, setIfZero, textAt } from "
 /** ResourceClaim. */
 export const resourceClaimRules: KindRules = { depth: "schema", statusMetadata: "none" };
 
-/** ResourceSlice and DeviceClass. */
+/** DeviceClass. */
 export const deviceRules: KindRules = { depth: "schema", generationFields: ["spec"] };
+
+/** ResourceSlice. A kubelet may list only those of its Node. */
+export const resourceSliceRules: KindRules = {
+  ...deviceRules,
+  fieldSelectors: new Map(
+    ["nodeName", "driver"].map((key) =>
+      [`spec.${key}`, (slice: JsonObject) => textAt(objectAt(slice, "spec"), key)] as const
+    ),
+  ),
+};
 
 /** The defaults of device requests. */
 export const deviceDefaults: DefaultsByType = {

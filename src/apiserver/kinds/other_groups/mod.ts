@@ -8,6 +8,7 @@ import {
   resourceClaimRules,
   resourceClaimTemplateRow,
   resourceSliceRow,
+  resourceSliceRules,
 } from "./dynamic_resources.ts";
 import { apiServiceRow, definitionRow, extensionDefaults } from "./extensions.ts";
 import { flowControlDefaults, flowControlRules, flowSchemaRow, priorityLevelRow } from "./flow_control.ts";
@@ -25,7 +26,7 @@ export const otherKinds: KindGroup = {
     "FlowSchema.flowcontrol.apiserver.k8s.io": flowControlRules,
     "PriorityLevelConfiguration.flowcontrol.apiserver.k8s.io": flowControlRules,
     "ResourceClaim.resource.k8s.io": resourceClaimRules,
-    "ResourceSlice.resource.k8s.io": deviceRules,
+    "ResourceSlice.resource.k8s.io": resourceSliceRules,
     "DeviceClass.resource.k8s.io": deviceRules,
   },
   defaults: { ...priorityClassDefaults, ...flowControlDefaults, ...deviceDefaults, ...extensionDefaults },

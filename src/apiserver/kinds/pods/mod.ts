@@ -19,6 +19,7 @@ export {
   podNameWarnings,
   templateWarnings,
 } from "./pod_templates.ts";
+export { claimNames, configMapNames, secretNames } from "./references.ts";
 export { podWarnings } from "./pod_warnings.ts";
 export {
   allowsOvercommit,
