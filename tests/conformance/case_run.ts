@@ -8,8 +8,20 @@ import { decodeProtobuf, protobufType } from "../../src/apiserver/protobuf/mod.t
 import { type Json, Mask } from "./mask.ts";
 import { withSortedCauses } from "./sorted_causes.ts";
 
-/** Sends a request to one of the servers. The path begins with a slash. */
-export type Send = (path: string, init: RequestInit) => Promise<Response>;
+/** A client certificate, which both servers trust. */
+export interface ClientSubject {
+  /** The name of the user. */
+  readonly commonName: string;
+  /** Its groups. */
+  readonly organizations: readonly string[];
+}
+
+/**
+ * Sends a request to one of the servers. The path begins with a slash.
+ *
+ * @param subject Sends a client certificate instead of the administrator's token.
+ */
+export type Send = (path: string, init: RequestInit, subject?: ClientSubject) => Promise<Response>;
 
 /** One request of a case. */
 export interface Call {
@@ -25,6 +37,10 @@ export interface Call {
   /** Picks the part of a response to record. @default all of it */
   // deno-lint-ignore no-explicit-any
   readonly pick?: (body: any) => unknown;
+  /** Records only whether the user may do this: the response if its code is 401 or 403, else a word. @default false */
+  readonly recordsDenial?: boolean;
+  /** Sends a client certificate instead of the administrator's token. */
+  readonly subject?: ClientSubject;
   /** Sorts the causes of an error, because the real server finds them in the order of a Go map. @default false */
   readonly sortsCauses?: boolean;
 }
@@ -104,6 +120,8 @@ export interface CaseRunOptions {
   readonly pace?: Pace;
   /** @default not available */
   readonly kubectl?: RunKubectl;
+  /** @default a new one */
+  readonly namespace?: string;
 }
 
 /**
@@ -122,7 +140,7 @@ export class CaseRun {
   readonly #unique: string;
   readonly #pace: Pace;
   readonly steps: Step[] = [];
-  /** The namespace of the case; it exists. */
+  /** The namespace of the case; it exists. That of a case that needs none is "default". */
   readonly namespace: string;
 
   constructor(options: CaseRunOptions) {
@@ -131,7 +149,7 @@ export class CaseRun {
     this.#send = send;
     this.#unique = unique;
     this.#pace = options.pace ?? fullPace;
-    this.namespace = `conformance-${unique}`;
+    this.namespace = options.namespace ?? `conformance-${unique}`;
     this.#mask = new Mask(unique);
   }
 
@@ -153,7 +171,11 @@ export class CaseRun {
     const stem = stemOf(call.body);
     if (stem !== undefined) this.#mask.addStem(stem);
     await this.#pause();
-    const response = await this.#send(path, init);
+    const response = await this.#send(path, init, call.subject);
+    if (call.recordsDenial === true && response.status !== 401 && response.status !== 403) {
+      await response.body?.cancel();
+      return this.note(`${init.method} ${path}`, 0, "allowed");
+    }
     const parsed = await bodyOf(response);
     const body = sortsCauses ? withSortedCauses(parsed) : parsed;
     this.steps.push({
@@ -170,7 +192,7 @@ export class CaseRun {
   // deno-lint-ignore no-explicit-any
   async prepare(call: Call): Promise<any> {
     const init = initOf(call);
-    const response = await this.#send(call.path, init);
+    const response = await this.#send(call.path, init, call.subject);
     const text = await response.text();
     if (!response.ok) throw new Error(`Cannot ${init.method} ${call.path}: ${response.status} ${text}`);
     return parsedBody(text);
@@ -183,11 +205,11 @@ export class CaseRun {
    * @throws Error with the last response when the time is up
    */
   async until(call: string | Call, isExpected: IsExpected): Promise<void> {
-    const { path, ...rest } = typeof call === "string" ? { path: call } : call;
+    const { path, subject, ...rest }: Call = typeof call === "string" ? { path: call } : call;
     const init = initOf({ path, ...rest });
     const deadline = performance.now() + patienceMs;
     for (let probeMs = firstProbeMs;; probeMs = Math.min(probeMs * 1.5, maxProbeMs)) {
-      const response = await this.#send(path, init);
+      const response = await this.#send(path, init, subject);
       const text = await response.text();
       if (isExpected(parsedBody(text), response.status, warningsOf(response))) return;
       if (performance.now() >= deadline) {

@@ -13,6 +13,8 @@ export interface ConformanceCase {
   readonly known?: string;
   /** Needs the controllers of a cluster: kube-controller-manager there, src/cluster here. @default false */
   readonly needsControllers?: boolean;
+  /** Has a namespace of its own. Without one, a case uses `default` and changes nothing there. @default true */
+  readonly needsNamespace?: boolean;
   /** Creates Pods, which need the ServiceAccount `default` of their namespace. @default false */
   readonly needsAccount?: boolean;
   /** Runs kubectl, so it has no recording: kubectl is part of the real control plane. @default false */

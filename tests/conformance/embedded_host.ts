@@ -16,7 +16,7 @@ import { kubeconfigText } from "../controlplane/kubeconfig.ts";
 import type { ConformanceCase } from "./conformance_case.ts";
 import { kubectlOf } from "./kubectl.ts";
 import { commonHeaders } from "./real_host.ts";
-import type { RunKubectl } from "./case_run.ts";
+import type { ClientSubject, RunKubectl } from "./case_run.ts";
 import type { Host } from "./transcript.ts";
 
 /** The user of the token in tests/controlplane. */
@@ -58,10 +58,18 @@ export class EmbeddedHost implements Host, AsyncDisposable {
     return host;
   }
 
-  readonly send = (path: string, init: RequestInit): Promise<Response> => {
-    const headers = new Headers({ ...commonHeaders, accept: "*/*", authorization: "Bearer admin" });
+  readonly send = (path: string, init: RequestInit, subject?: ClientSubject): Promise<Response> => {
+    const headers = new Headers({ ...commonHeaders, accept: "*/*" });
+    if (subject === undefined) headers.set("authorization", "Bearer admin");
     for (const [name, value] of new Headers(init.headers)) headers.set(name, value);
-    return this.#api.server.fetch(new Request(`http://in.memory${path}`, { ...init, headers }));
+    const request = new Request(`http://in.memory${path}`, { ...init, headers });
+    if (subject === undefined) return this.#api.server.fetch(request);
+    const { commonName, organizations } = subject;
+    return this.#api.server.fetch(request, {
+      clientName: commonName,
+      clientOrganizations: organizations,
+      clientFingerprint: "0".repeat(64),
+    });
   };
 
   async makeAccount(namespace: string): Promise<void> {

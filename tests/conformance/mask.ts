@@ -41,6 +41,11 @@ const patterns: readonly (readonly [RegExp, string])[] = [
   // The real server ends a message about fields that must not change with a diff of Go structs, ours with their names.
   [/(?<=(?:may not|is immutable) [^\n]*)\n@@ [^\n]*\n(?:[ +@-][^\n]*\n)*/g, "; <changed fields>"],
   [/; this update changes "[^"]*"(?:(?:,| and) "[^"]*")*(?: and \d+ more)?/g, "; <changed fields>"],
+  [/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/g, "<uid>"],
+  [/(UID of the service account \()[0-9a-f-]{36}/g, "$1<uid>"],
+  [/(UID mismatch: expected [0-9a-f-]{36} got |object reference \()[0-9a-f-]{36}/g, "$1<uid>"],
+  [/\bJTI=[0-9a-f-]{36}/g, "JTI=<id>"],
+  [/\bX509SHA256=[0-9a-f]{64}/g, "X509SHA256=<hash>"],
   [/https?:\/\/127\.0\.0\.1:\d+/g, "<server>"],
   [/\b20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z\b/g, "<time>"],
 ];

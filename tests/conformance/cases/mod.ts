@@ -1,6 +1,7 @@
 /** All cases of the conformance suite, in groups. Each group has one recording. */
 import type { ConformanceCase } from "../conformance_case.ts";
 import { knownDifferences } from "../known_differences.ts";
+import { accessCases } from "./access.ts";
 import { changeCases } from "./change.ts";
 import { conversionCases } from "./conversions.ts";
 import { crdCases } from "./crds.ts";
@@ -43,6 +44,7 @@ const groups: readonly CaseGroup[] = [
   { group: "policies", cases: policyCases },
   { group: "plugins", cases: pluginCases },
   { group: "numbers", cases: numberCases },
+  { group: "access", cases: accessCases },
   { group: "kubectl", cases: kubectlCases },
 ];
 
