@@ -254,9 +254,11 @@ function guarded(handler: ServeHandler): ServeHandler {
 
 /** The refusal of a request; undefined for one that is served. */
 function refusal(request: Request): Response | undefined {
-  if (request.headers.has("origin")) return forbidden("Requests from web pages are forbidden");
-  const host = (request.headers.get("host") ?? "").replace(/:\d+$/, "").toLowerCase();
-  return hosts.has(host) ? undefined : forbidden("This server serves loopback addresses only");
+  const host = (request.headers.get("host") ?? "").toLowerCase();
+  // Clients of websockets that are no browsers, such as fabric8, name the server itself. It serves no pages.
+  const origin = request.headers.get("origin")?.toLowerCase() ?? `https://${host}`;
+  if (origin !== `https://${host}`) return forbidden("Requests from web pages are forbidden");
+  return hosts.has(host.replace(/:\d+$/, "")) ? undefined : forbidden("This server serves loopback addresses only");
 }
 
 function forbidden(message: string): Response {

@@ -174,7 +174,10 @@ controlPlaneTest(
     assertEquals(await ask({ authorization }), 200);
     assertEquals(await ask({}), 401);
     assertEquals(await ask({ authorization: "Bearer other" }), 401);
+    assertEquals(await ask({ authorization, origin: server }), 200);
     assertEquals(await ask({ authorization, origin: "https://example.com" }), 403);
+    assertEquals(await ask({ authorization, origin: "https://127.0.0.1:1" }), 403);
+    assertEquals(await ask({ authorization, origin: server.replace("https", "http") }), 403);
     assertEquals(await ask({ authorization, host: "evil.example.com" }), 403);
     dev.signal("SIGTERM");
     assertEquals((await dev.ended()).code, 0);

@@ -1,8 +1,12 @@
 /**
  * Unmodified clients of other projects on the server of `controller dev`: client-go and controller-runtime in Go, kube-rs
- * in Rust. Their programs are in tests/clients; no real control plane is needed.
+ * in Rust, client-node, the client of Python, and fabric8 in Java. Their programs are in tests/clients; no real control
+ * plane is needed.
  */
+import { missingRuntimes } from "../../tasks/_runtimes.ts";
 import { buildGo, buildRust, goChecks, missing, type Program } from "../clients/build.ts";
+import { type ClientCommand, javaClient, nodeClient, pythonClient } from "../clients/packaged.ts";
+import { clientSteps } from "../clients/steps.ts";
 import { assertEquals, test } from "../testing.ts";
 import { runBinary } from "./_binary.ts";
 
@@ -55,3 +59,23 @@ clientTest(
     "a dry run stores nothing",
   ],
 );
+
+/** Clients that do the same steps, and why each cannot run here. */
+const packaged: readonly (readonly [name: string, reason: string | undefined, client: () => Promise<ClientCommand>])[] =
+  [
+    ["client-node", missingRuntimes, nodeClient],
+    ["the client of Python", missing("python3"), pythonClient],
+    ["fabric8", missing("java") ?? missing("mvn"), javaClient],
+  ];
+
+for (const [name, reason, client] of packaged) {
+  const title = `${name} gets from dev what the other clients get: a kind, objects, errors, a watch, a token`;
+  if (reason !== undefined) test.skip(title, reason);
+  else {
+    test(title, async () => {
+      const { code, stdout, stderr } = await runBinary(["dev", "-q", "--", ...await client()]);
+      assertEquals(stdout.trimEnd().split("\n"), clientSteps, stderr);
+      assertEquals(code, 0, stderr);
+    });
+  }
+}

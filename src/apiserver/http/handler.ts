@@ -159,6 +159,7 @@ export class HttpHandler {
     );
     if (user === undefined && !isOpen) throw new StatusError(401, "Unauthorized", "Unauthorized");
     if (user !== undefined && !isOpen) this.#authorize(attributesOf(user, info));
+    if (isWebSocketWatch(request, info)) return new Response("", { headers: { "content-type": "text/plain" } });
     if (known === undefined || user === undefined || hasWrongScope(known.kind, info)) {
       return await this.#servePath(request, info, query);
     }
@@ -202,6 +203,14 @@ interface Context {
   readonly info: RequestInfo;
   readonly connection: Connection;
   readonly warnings: Set<string>;
+}
+
+/**
+ * This server does not serve WebSockets. A watch over HTTP never ends, so a client that has asked for a WebSocket would wait
+ * for its end; after a complete 200, fabric8 watches over HTTP, and after a 5xx it would ask again for minutes.
+ */
+function isWebSocketWatch({ headers }: Request, { verb }: RequestInfo): boolean {
+  return verb === "watch" && headers.get("upgrade")?.toLowerCase() === "websocket";
 }
 
 /** The path and query of a URL. The runtime has parsed and normalized it already, and `new URL` would cost more. */

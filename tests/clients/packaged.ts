@@ -1,0 +1,66 @@
+/**
+ * Clients from package registries: client-node, the Kubernetes client of Python, and fabric8 with Maven. Their packages are
+ * kept in the user's cache, by a hash of the file that pins their versions.
+ */
+import { createHash } from "node:crypto";
+import { cpSync, existsSync, readFileSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { nodeProgram } from "../../tasks/_runtimes.ts";
+import { cacheDir, fillCache } from "../controlplane/go_build.ts";
+import { run } from "../controlplane/run.ts";
+
+const folder = import.meta.dirname ?? ".";
+
+/** The command that runs a client. */
+export type ClientCommand = readonly [program: string, ...args: readonly string[]];
+
+/** client-node as a user has it: on Node, from the npm package that deno.lock pins. */
+export function nodeClient(): Promise<ClientCommand> {
+  return Promise.resolve([nodeProgram("node22"), join(folder, "node/client.mjs")]);
+}
+
+/** The client of PyPI, in a virtual environment. */
+export async function pythonClient(): Promise<ClientCommand> {
+  const requirements = join(folder, "python/requirements.txt");
+  // A virtual environment cannot be moved: only its packages are kept.
+  const packages = await cached("client-python", [requirements], async (building) => {
+    await command("python3", ["-m", "pip", "install", "-q", "--target", building, "-r", requirements], building);
+  });
+  return ["env", `PYTHONPATH=${packages}`, "python3", join(folder, "python/client.py")];
+}
+
+/** fabric8, compiled by Maven. */
+export async function javaClient(): Promise<ClientCommand> {
+  const source = "src/main/java/Client.java";
+  const java = join(folder, "java");
+  const built = await cached("client-java", [join(java, "pom.xml"), join(java, source)], async (building) => {
+    for (const name of ["pom.xml", source]) cpSync(join(java, name), join(building, name));
+    const goals = ["package", "dependency:copy-dependencies", "-DoutputDirectory=target/lib"];
+    await command("mvn", ["-q", "-B", "-ntp", ...goals], building);
+  });
+  // Without a locale it would print ASCII only: the first two are for Java 17, the third for later ones.
+  const utf8 = ["file.encoding", "sun.stdout.encoding", "stdout.encoding"].map((name) => `-D${name}=UTF-8`);
+  return [
+    "java",
+    ...utf8,
+    "-cp",
+    [join(built, "target/classes"), join(built, "target/lib/*")].join(delimiter),
+    "Client",
+  ];
+}
+
+async function cached(name: string, inputs: readonly string[], fill: (building: string) => Promise<void>) {
+  const hash = createHash("sha256");
+  for (const path of inputs) hash.update(readFileSync(path));
+  const root = join(cacheDir(), name);
+  const dir = join(root, hash.digest("hex").slice(0, 16));
+  if (!existsSync(dir)) await fillCache(root, dir, fill);
+  return dir;
+}
+
+async function command(program: string, args: readonly string[], cwd: string): Promise<void> {
+  const ended = await run(program, args, { cwd });
+  if (ended.kind === "ended" && ended.code === 0) return;
+  const text = ended.kind === "ended" ? `${ended.stderr}${ended.stdout}` : "it is missing";
+  throw new Error(`Cannot run ${program} ${args.join(" ")}: ${text}`);
+}
