@@ -74,6 +74,7 @@ export const innerFolders: Readonly<Record<string, readonly string[]>> = {
     "http",
     "discovery",
     "openapi",
+    "bootstrap",
   ],
   "apiserver/kinds": [
     "types",

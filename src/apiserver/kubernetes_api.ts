@@ -8,7 +8,6 @@ import {
   type Account,
   AccountAuthenticator,
   AuthorizerChain,
-  bootstrapRbac,
   escalationCheck,
   NodeAuthorizer,
   RbacAuthorizer,
@@ -26,23 +25,16 @@ import {
   WebhookAdmission,
 } from "./admission/mod.ts";
 import { admin, ApiServer } from "./api_server.ts";
+import { advertise, type Advertised, createDefaultObjects, DerivedObjects } from "./bootstrap/mod.ts";
 import { CustomResources, definitionRules } from "./crd/mod.ts";
 import { discoveryPaths, issuerPaths } from "./discovery/mod.ts";
-import { bodyFamilies, builtinFamilies, systemPriorityClasses } from "./kinds/mod.ts";
+import { bodyFamilies, builtinFamilies } from "./kinds/mod.ts";
 import { type Attributes, draftOf, type JsonObject, type Kind, StatusError, type User } from "./model/mod.ts";
 import type { HealthCheck } from "./http/mod.ts";
 import { openApiPaths } from "./openapi/mod.ts";
-import { builtinAdmission, priorityCollection, type SetUsed } from "./plugins/mod.ts";
+import { builtinAdmission, type SetUsed } from "./plugins/mod.ts";
 import { decodeProtobuf, protobufType } from "./protobuf/mod.ts";
-import {
-  EventExpiry,
-  KindRegistry,
-  loopbackCall,
-  metadataText,
-  newUid,
-  type Registry,
-  timestamp,
-} from "./registry/mod.ts";
+import { EventExpiry, KindRegistry, loopbackCall, metadataText, newUid, type Registry } from "./registry/mod.ts";
 import { type Durability, ObjectStorage } from "./storage/mod.ts";
 
 /** Options of {@link kubernetesApi}. */
@@ -87,6 +79,8 @@ export interface KubernetesApiOptions {
 export interface KubernetesApi {
   readonly server: ApiServer;
   readonly tokens: TokenAuthority;
+  /** Writes where the server listens: the Service `kubernetes` with its Endpoints. Without `tokens`, nothing. */
+  advertise(listener: Advertised): void;
 }
 
 /**
@@ -175,8 +169,11 @@ export function kubernetesApi(options: KubernetesApiOptions = {}): KubernetesApi
   });
   // It lives as long as the storage that it watches.
   new CustomResources({ storage, kinds, clock, random, callWebhook, ...onError });
-  if (options.tokens !== undefined) bootstrap(storage, { clock, random });
-  return { server, tokens };
+  if (options.tokens === undefined) return { server, tokens, advertise: () => {} };
+  createDefaultObjects(storage, { clock, random });
+  // It lives as long as the storage, too.
+  new DerivedObjects(storage, { clock, random });
+  return { server, tokens, advertise: (listener) => advertise(storage, listener, { clock, random }) };
 }
 
 let sharedKinds: KindRegistry | undefined;
@@ -196,20 +193,6 @@ function builtinKinds(): KindRegistry {
   for (const family of builtinFamilies({ rules })) kinds.set(family);
   for (const family of bodyFamilies()) kinds.addBody(family);
   return kinds;
-}
-
-/** Creates the default roles, bindings and priority classes before the first request. */
-function bootstrap(
-  storage: ObjectStorage,
-  { clock, random }: { readonly clock: Clock; readonly random: Random },
-): void {
-  const creationTimestamp = timestamp(clock.now());
-  for (const [collection, object] of bootstrapRbac(() => ({ uid: newUid(random), creationTimestamp }))) {
-    storage.create(collection, object.metadata.namespace ?? "", object.metadata.name, object);
-  }
-  for (const { name, object } of systemPriorityClasses(() => ({ uid: newUid(random), creationTimestamp }))) {
-    storage.create(priorityCollection, "", name, object);
-  }
 }
 
 /** `etcd` is the folder of the objects here. */

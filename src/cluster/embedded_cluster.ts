@@ -161,6 +161,7 @@ export class EmbeddedCluster implements AsyncDisposable {
     const port = options.port ?? folder?.port ?? 0;
     const listener = await listen(api, certificates, { port, onError });
     await folder?.savePort(listener.port);
+    api.advertise({ address, port: listener.port });
     const url = `https://${address}:${listener.port}`;
     const transport = yieldingTransport(withToken(api.server.fetch, token), clock);
     const { ca } = certificates;

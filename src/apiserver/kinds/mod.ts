@@ -11,7 +11,7 @@ export {
   typeLibrary,
 } from "./builtin_kinds.ts";
 export { type CertificateSubject, certificateSubject } from "./certificates/mod.ts";
-export { coversScopes } from "./core/mod.ts";
+export { coversScopes, firstServiceIp, serviceCidr } from "./core/mod.ts";
 export { builtinTable, meterOf } from "./kind_groups.ts";
 export { type KindEffect, kindEffects, storedOnlyWarning } from "./kind_effects.ts";
 export { builtinGroups, type BuiltinNames } from "./kind_names.ts";

@@ -80,6 +80,7 @@ export async function startApiServer(flags: FlagWords, parts: ApiServerParts): P
     limits: { maxConnections: 5_000, idleTimeoutMs: 0, maxHeaderBytes: 64 * 1024, maxUrlBytes: 32 * 1024 },
     onError,
   });
+  api.advertise({ address: hostname, port: listener.port });
   const stop = new AbortController();
   const cluster = hasCluster ? runCluster(server, administrator, { clock, stop: stop.signal }) : undefined;
   cluster?.catch((error: unknown) => stop.signal.aborted || onError(error));

@@ -39,7 +39,11 @@ import {
 import { checkClusterIps } from "./service_cluster_ips.ts";
 
 /** The range of cluster IPs. */
-const serviceRange: IpRange = parseCidr("10.96.0.0/16") ??
+export const serviceCidr = "10.96.0.0/16";
+/** The first of them belongs to the API server. */
+export const firstServiceIp = "10.96.0.1";
+
+const serviceRange: IpRange = parseCidr(serviceCidr) ??
   { address: { family: "IPv4", value: 0n, isMapped: false, hasLeadingZeros: false }, bits: 16 };
 
 const firstPort = 30_000;
