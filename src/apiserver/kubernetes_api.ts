@@ -9,6 +9,7 @@ import {
   AccountAuthenticator,
   AuthorizerChain,
   escalationCheck,
+  FlowSchemas,
   NodeAuthorizer,
   RbacAuthorizer,
   RequestAuthenticator,
@@ -129,6 +130,7 @@ export function kubernetesApi(options: KubernetesApiOptions = {}): KubernetesApi
     authorizer,
     disabled: options.disabledPlugins,
   });
+  const flow = options.tokens === undefined ? undefined : new FlowSchemas(storage);
   const server: ApiServer = new ApiServer({
     clock,
     random,
@@ -165,6 +167,7 @@ export function kubernetesApi(options: KubernetesApiOptions = {}): KubernetesApi
     reviews: [...accessReviews({ authorizer, rbac, nodes, tokens, now }), ...actionReviews(now)],
     beforeRequest: new EventExpiry({ storage, clock }).run,
     checks: checksOf(options.durability),
+    ...(flow === undefined ? {} : { headersOf: (attributes) => flow.headersOf(attributes) }),
     ...onError,
   });
   // It lives as long as the storage that it watches.

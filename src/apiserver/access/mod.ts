@@ -4,6 +4,7 @@ export { type Account, AccountAuthenticator, withBootstrapRbac } from "./account
 export { AuthorizerChain } from "./authorizer_chain.ts";
 export { bootstrapRbac } from "./bootstrap_rbac.ts";
 export { escalationCheck } from "./escalation.ts";
+export { FlowSchemas } from "./flow_schemas.ts";
 export { NodeAuthorizer } from "./node_authorizer.ts";
 export { RbacAuthorizer, type RbacAuthorizerOptions } from "./rbac.ts";
 export { serviceAccountUser, TokenAuthority, type TokenAuthorityOptions } from "./token_authority.ts";

@@ -88,21 +88,29 @@ export class DerivedObjects implements Disposable {
 /** Tells the changes of a collection in a microtask after them; first "all", and again if some were dropped. */
 class Follower implements Disposable {
   readonly #react: (changes: readonly Change[] | "all") => void;
-  readonly #cursor: Cursor;
+  readonly #storage: ObjectStorage;
+  readonly #collection: string;
+  #cursor: Cursor;
   #isFirst = true;
   #isScheduled = false;
   #isDisposed = false;
 
   constructor(storage: ObjectStorage, collection: string, react: (changes: readonly Change[] | "all") => void) {
+    this.#storage = storage;
+    this.#collection = collection;
     this.#react = react;
-    const after = storage.revision;
-    this.#cursor = storage.watch(collection, { namespace: "", after, onChange: () => this.#schedule() });
+    this.#cursor = this.#open();
     this.#schedule();
   }
 
   [Symbol.dispose](): void {
     this.#isDisposed = true;
     this.#cursor[Symbol.dispose]();
+  }
+
+  #open(): Cursor {
+    const after = this.#storage.revision;
+    return this.#storage.watch(this.#collection, { namespace: "", after, onChange: () => this.#schedule() });
   }
 
   #schedule(): void {
@@ -118,11 +126,17 @@ class Follower implements Disposable {
     const changes: Change[] = [];
     let isComplete = !this.#isFirst;
     this.#isFirst = false;
-    for (let next = this.#cursor.read(); next !== "none"; next = this.#cursor.read()) {
-      if (next === "expired") isComplete = false;
-      else changes.push(next);
+    for (;;) {
+      const next = this.#cursor.read();
+      if (next === "none") return isComplete ? changes : "all";
+      if (next !== "expired") {
+        changes.push(next);
+        continue;
+      }
+      isComplete = false;
+      this.#cursor[Symbol.dispose]();
+      this.#cursor = this.#open();
     }
-    return isComplete ? changes : "all";
   }
 }
 

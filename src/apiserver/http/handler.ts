@@ -49,6 +49,8 @@ export interface HttpHandlerOptions {
   readonly health: HealthChecks;
   readonly decoders: readonly BodyDecoder[];
   readonly metrics: RequestMetrics;
+  /** More headers of the response to a request of a known sender. @default none */
+  readonly headersOf?: (attributes: Attributes) => Readonly<Record<string, string>>;
   /** Responses wait until it keeps what they show. @default the objects are in memory only */
   readonly durability?: Durability;
   /** Called with each unexpected error. */
@@ -103,10 +105,10 @@ export class HttpHandler {
     try {
       const { path, query } = splitUrl(request.url);
       const info = requestInfo(request.method, path, query);
-      context = { info, query, connection, warnings, known: this.#known(info) };
+      context = { info, query, connection, warnings, known: this.#known(info), headers: new Map() };
       const response = await this.#serve(request, context);
       this.#count(context, request.method, response.status, clock.monotonic() - startedAt);
-      return withoutBody(request, response);
+      return withHeaders(withoutBody(request, response), context);
     } catch (error) {
       const statusError = this.#asStatusError(error);
       this.#count(context, request.method, statusError.status.code, clock.monotonic() - startedAt);
@@ -116,7 +118,8 @@ export class HttpHandler {
 
   async #errorResponse(request: Request, error: StatusError, context?: Context): Promise<Response> {
     const { format, isPretty } = errorFormat(request, context?.query ?? noQuery);
-    return withoutBody(request, await statusErrorResponse(error, format, isPretty, context?.warnings ?? new Set()));
+    const response = await statusErrorResponse(error, format, isPretty, context?.warnings ?? new Set());
+    return withHeaders(withoutBody(request, response), context);
   }
 
   /** True if the sender of a request is known, so that its body is worth reading. It needs no body. */
@@ -158,6 +161,7 @@ export class HttpHandler {
       (sender) => attributesOf(sender, info),
     );
     if (user === undefined && !isOpen) throw new StatusError(401, "Unauthorized", "Unauthorized");
+    if (user !== undefined) this.#addHeaders(context, user);
     if (user !== undefined && !isOpen) this.#authorize(attributesOf(user, info));
     if (isWebSocketWatch(request, info)) return new Response("", { headers: { "content-type": "text/plain" } });
     if (known === undefined || user === undefined || hasWrongScope(known.kind, info)) {
@@ -178,6 +182,11 @@ export class HttpHandler {
     if (info.path === "/metrics/slis") return metricsText(await health.metrics());
     if (isRouted(registry, info.path)) throw notServed();
     return plainText("404 page not found\n", 404);
+  }
+
+  #addHeaders({ info, headers }: Context, user: User): void {
+    const added = this.#options.headersOf?.(attributesOf(user, info));
+    for (const [name, value] of Object.entries(added ?? {})) headers.set(name, value);
   }
 
   #authorize(attributes: Attributes): void {
@@ -203,6 +212,8 @@ interface Context {
   readonly info: RequestInfo;
   readonly connection: Connection;
   readonly warnings: Set<string>;
+  /** More headers of the response. */
+  readonly headers: Map<string, string>;
 }
 
 /**
@@ -270,6 +281,11 @@ function errorFormat(request: Request, query: URLSearchParams): Pick<Negotiated,
   } catch {
     return { format: "json", isPretty: true };
   }
+}
+
+function withHeaders(response: Response, context: Context | undefined): Response {
+  for (const [name, value] of context?.headers ?? []) response.headers.set(name, value);
+  return response;
 }
 
 /** A response to HEAD has no body. */

@@ -39,7 +39,7 @@ function stored(missing: string): KindEffect {
 
 const drivers = addon("drivers of storage");
 const devices = stored("no device is allocated, and no Pod waits for one");
-const priorities = stored("no request is queued or refused because of it");
+const priorities = server("named in headers of responses; no request is queued or refused because of it");
 const rbac = server("authorizes requests");
 const webhooks = server("calls webhooks");
 const mutatingPolicies = stored("no request is changed by it");

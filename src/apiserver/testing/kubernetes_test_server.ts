@@ -7,6 +7,7 @@ import { ObjectStorage } from "../storage/mod.ts";
 /** A complete response. */
 export interface KubernetesTestResponse {
   readonly code: number;
+  readonly headers: Headers;
   // deno-lint-ignore no-explicit-any
   readonly body: any;
 }
@@ -61,7 +62,7 @@ export class KubernetesTestServer implements Disposable {
     });
     const response = await this.#api.server.fetch(request);
     const text = await response.text();
-    return { code: response.status, body: text.startsWith("{") ? JSON.parse(text) : text };
+    return { code: response.status, headers: response.headers, body: text.startsWith("{") ? JSON.parse(text) : text };
   }
 
   /** Creates an object. @throws Error when the server rejects it */
