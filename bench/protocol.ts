@@ -37,6 +37,14 @@ export const createdLine = z.object({
 });
 /** A started server has responded: milliseconds from its exec, and the resources it had used. */
 export const servedLine = z.object({ kind: z.literal("served"), ms: z.number().positive(), cpuMs: z.number() });
+/** A suite of tests has passed: milliseconds and CPU of all of it, servers included, and the memory of the servers. */
+export const suiteLine = z.object({
+  kind: z.literal("suite"),
+  specs: count,
+  ms: z.number().positive(),
+  cpuMs: z.number(),
+  serversMaxRssBytes: count,
+});
 /** Requests to a server in the same process; by number of objects stored, CPU per operation. */
 export const inMemoryLine = z.object({
   kind: z.literal("inMemory"),

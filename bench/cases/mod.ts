@@ -3,6 +3,7 @@ import { apiserverCase } from "./apiserver.ts";
 import { apiserverMemoryCase } from "./apiserver_memory.ts";
 import { apiserverStartCase } from "./apiserver_start.ts";
 import type { Case } from "./case.ts";
+import { envtestStartCase, envtestSuiteCase } from "./envtest.ts";
 import { growthCase } from "./growth.ts";
 import { hostileKubeconfigCase } from "./hostile_kubeconfig.ts";
 import { hostileServerCase } from "./hostile_server.ts";
@@ -35,6 +36,8 @@ export const cases: readonly Case[] = [
   apiserverCase,
   apiserverStartCase,
   apiserverMemoryCase,
+  envtestStartCase,
+  envtestSuiteCase,
   hostileWebhookCase,
   hostileConversionCase,
   hostileServerCase,

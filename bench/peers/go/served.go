@@ -1,5 +1,6 @@
 // served: starts a server and asks it until it answers, and says how long that took from exec on: first until somebody
-// listens, then until a GET of /readyz over TLS is answered with 200. The server is then told to end.
+// listens, then until a GET of /readyz over TLS is answered with 200, which a kube-apiserver does only some time after it
+// listens. The server is then told to end.
 package main
 
 import (
@@ -82,5 +83,15 @@ func untilAnswered(ctx context.Context, address string) error {
 	}
 	// Its certificate is new, and whom it was made for is not the question here.
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
-	return send(ctx, client, http.MethodGet, "https://"+address+"/readyz", "", nil)
+	for {
+		err := send(ctx, client, http.MethodGet, "https://"+address+"/readyz", "", nil)
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return errors.Join(ctx.Err(), err)
+		case <-time.After(pollEvery):
+		}
+	}
 }
