@@ -56,9 +56,12 @@ const patched = (...operations: readonly JsonObject[]): JsonObject => ({
   patch: btoa(JSON.stringify(operations)),
 });
 
-const denials: readonly (readonly [status: JsonObject, code: number, reason: string, message: string])[] = [
-  [{}, 400, "", "denied the request without explanation"],
-  [{ code: 200 }, 400, "", "denied the request without explanation"],
+/** What a webhook says; code, reason and message of the rejection. */
+type Denial = readonly [status: JsonObject, code: number, reason: string | undefined, message: string];
+
+const denials: readonly Denial[] = [
+  [{}, 400, undefined, "denied the request without explanation"],
+  [{ code: 200 }, 400, undefined, "denied the request without explanation"],
   [{ message: "no", code: 418, reason: "Teapot" }, 418, "Teapot", "denied the request: no"],
   [{ reason: "Tuesday" }, 400, "Tuesday", "denied the request: Tuesday"],
 ];
