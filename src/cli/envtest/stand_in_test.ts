@@ -89,11 +89,15 @@ test("[139] an etcd is healthy and belongs to one API server that runs", async (
 
 test("[139] an API server that starts first waits for its etcd", async () => {
   const url = `http://127.0.0.1:${await freePort()}/`;
-  await using started = new AsyncDisposableStack();
+  let etcd: AsyncDisposable | undefined;
   const clock = new EtcdClock(async () => {
-    if (clock.sleptMs === 300) started.use(await serveEtcd(new URL(url), () => true));
+    if (clock.sleptMs === 300) etcd = await serveEtcd(new URL(url), () => true);
   });
-  assertEquals(await takeEtcd(url, 1, { clock, signal }), "new");
+  try {
+    assertEquals(await takeEtcd(url, 1, { clock, signal }), "new");
+  } finally {
+    await etcd?.[Symbol.asyncDispose]();
+  }
   assertEquals(clock.sleptMs, 300);
 });
 
