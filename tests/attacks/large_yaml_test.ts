@@ -111,7 +111,13 @@ test("[security 17] keys that are no text and numbers that are not finite are re
   for (let round = 0; round < 300; round++) {
     const [text, line] = textOutsideJson();
     for (const dialect of ["core", "go"] as const) {
-      const { problems } = parseYaml(text, { dialect });
+      const { problems, value } = parseYaml(text, { dialect });
+      // Go reads digits that no float64 can hold as text.
+      const digits = /^n: .*?(-?[\d.e]{5,})/m.exec(text)?.[1];
+      if (dialect === "go" && digits !== undefined) {
+        assertEquals([problems, JSON.stringify(value()).includes(`"${digits}"`)], [[], true], text);
+        continue;
+      }
       assertEquals(problems.map((problem) => problem.line), [line], `${dialect}: ${text}`);
       assert(["KEY_IS_NO_TEXT", "NUMBER_OUT_OF_RANGE"].includes(problems[0]?.code ?? ""), text);
     }
