@@ -37,6 +37,7 @@ export {
 export { type VersionSchema, versionSchemaOf } from "./crd/mod.ts";
 export type { Connection, User } from "./model/mod.ts";
 export { type HealthCheck, type PathHandler } from "./http/mod.ts";
+export { decodeProtobuf, protobufType } from "./protobuf/mod.ts";
 export {
   type ActionCall,
   type ActionResponse,

@@ -92,6 +92,12 @@ export const subcommands: readonly SubcommandEntry[] = [
     load: async () => (await import("./envtest/mod.ts")).envtest,
   },
   {
+    name: "conformance",
+    summary: "play requests against two API servers, and show what they answer differently",
+    usageCode: exitCode.failed,
+    load: async () => (await import("./conformance/mod.ts")).conformance,
+  },
+  {
     name: "completions",
     summary: "print a shell script that completes commands, flags and names",
     load: async () => (await import("./completions/mod.ts")).completions,

@@ -30,6 +30,12 @@ export const packageCommands: readonly SubcommandEntry[] = [
     load: async () => (await import("./envtest/mod.ts")).envtest,
   },
   {
+    name: "conformance",
+    summary: "play requests against two API servers, and show what they answer differently",
+    usageCode: 1, // as a number: with exitCode.failed, bundlers keep this table in operators that do not use it
+    load: async () => (await import("./conformance/mod.ts")).conformance,
+  },
+  {
     name: "completions",
     summary: "print a shell script that completes commands, flags and names",
     load: async () => (await import("./completions/mod.ts")).completions,

@@ -34,6 +34,7 @@ export {
   type Plain,
   redact,
   redactText,
+  redactWhole,
   type Work,
 } from "./redaction/mod.ts";
 export { escaped, hasControls, printable } from "./safe_text.ts";

@@ -83,6 +83,7 @@ const argsOf: Readonly<Record<string, readonly string[]>> = {
   dev: ["dev", "pods", "--until-settled", "--quiet"],
   new: ["new", "website", "--library", "."],
   compile: ["compile", "--entry", "main.ts"],
+  conformance: ["conformance", "--embedded", "examples/conformance"],
   image: ["image", "--entry", "main.ts", "--mirror", "http://127.0.0.1:1"],
 };
 
@@ -195,6 +196,17 @@ test("[84] [136] a recording that is none is an error of the user", async () => 
     make(join(folder.path, "bad"));
     const before = contentOf(folder.path);
     assertUserError(await ending(["replay", pathOf(join(folder.path, "bad"))], {}), `replay ${name}`);
+    assertEquals(contentOf(folder.path), before, name);
+  }
+});
+
+test("[84] [141] a request file that is none is an error of the user", async () => {
+  for (const { name, make, pathOf = (path: string) => path } of badFiles) {
+    using folder = new Folder();
+    make(join(folder.path, "bad"));
+    const before = contentOf(folder.path);
+    const path = pathOf(join(folder.path, "bad"));
+    assertUserError(await ending(["conformance", "--embedded", "--dry-run", path], {}), `conformance ${name}`);
     assertEquals(contentOf(folder.path), before, name);
   }
 });

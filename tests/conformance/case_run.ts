@@ -3,10 +3,15 @@
  * there. Every response is recorded. The cases have no expectations, because the real server is right.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { parseExactJson } from "../../src/api/mod.ts";
-import { decodeProtobuf, protobufType } from "../../src/apiserver/protobuf/mod.ts";
-import { type Json, Mask } from "./mask.ts";
-import { withSortedCauses } from "./sorted_causes.ts";
+import {
+  type Call as RecordedCall,
+  CaseRecorder,
+  initOf,
+  type OpenWatchOptions,
+  parsedBody,
+  type Send as SendAs,
+  warningsOf,
+} from "../../src/cli/conformance/mod.ts";
 
 /** A client certificate, which both servers trust. */
 export interface ClientSubject {
@@ -16,56 +21,16 @@ export interface ClientSubject {
   readonly organizations: readonly string[];
 }
 
-/**
- * Sends a request to one of the servers. The path begins with a slash.
- *
- * @param subject Sends a client certificate instead of the administrator's token.
- */
-export type Send = (path: string, init: RequestInit, subject?: ClientSubject) => Promise<Response>;
+/** Sends a request to one of the servers; with a subject by a client certificate instead of the administrator's token. */
+export type Send = SendAs<ClientSubject>;
 
 /** One request of a case. */
-export interface Call {
-  /** @default POST with a body, else GET */
-  readonly method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS" | "HEAD";
-  readonly path: string;
-  /** An object is sent as JSON, a text unchanged. */
-  readonly body?: unknown;
-  /** @default application/json for a body */
-  readonly type?: string;
-  readonly accept?: string;
-  readonly headers?: Readonly<Record<string, string>>;
-  /** Picks the part of a response to record. @default all of it */
-  // deno-lint-ignore no-explicit-any
-  readonly pick?: (body: any) => unknown;
-  /** Records only whether the user may do this: the response if its code is 401 or 403, else a word. @default false */
-  readonly recordsDenial?: boolean;
-  /** Sends a client certificate instead of the administrator's token. */
-  readonly subject?: ClientSubject;
-  /** Sorts the causes of an error, because the real server finds them in the order of a Go map. @default false */
-  readonly sortsCauses?: boolean;
-}
+export type Call = RecordedCall<ClientSubject>;
 
-/** A request and its response, masked. */
-export interface Step {
-  readonly request: string;
-  readonly code: number;
-  readonly type: string;
-  readonly warnings: readonly string[];
-  readonly response: Json;
-}
-
-/** How a watch is read. */
-export interface WatchOptions {
-  /** The number of events to read. */
-  readonly count: number;
-  readonly accept?: string;
+/** How a watch is read. Only a case without events names `timeoutSeconds`: the others end with their last event. */
+export interface WatchOptions extends Pick<OpenWatchOptions<ClientSubject>, "count" | "accept" | "timeoutSeconds"> {
   /** Runs while the watch is open. @default nothing */
   readonly act?: () => Promise<void>;
-  /**
-   * The server ends the watch after this time. Only a case that compares a watch without events names it: the others end
-   * with their last event. @default 120
-   */
-  readonly timeoutSeconds?: number;
 }
 
 /** What a wait compares: the response's body, parsed if it is JSON, its code and its warnings. */
@@ -132,70 +97,26 @@ const patienceMs = 300_000;
 /** Between two probes of a wait: a busy server must not be asked all the time. */
 const [firstProbeMs, maxProbeMs] = [20, 500];
 
-/** One run of one case. */
-export class CaseRun {
+/** One run of one case. The namespace of one that needs none is "default". */
+export class CaseRun extends CaseRecorder<ClientSubject> {
   readonly #options: CaseRunOptions;
-  readonly #send: Send;
-  readonly #mask: Mask;
-  readonly #unique: string;
   readonly #pace: Pace;
-  readonly steps: Step[] = [];
-  /** The namespace of the case; it exists. That of a case that needs none is "default". */
-  readonly namespace: string;
 
   constructor(options: CaseRunOptions) {
-    const { send, unique } = options;
+    super(options);
     this.#options = options;
-    this.#send = send;
-    this.#unique = unique;
     this.#pace = options.pace ?? fullPace;
-    this.namespace = options.namespace ?? `conformance-${unique}`;
-    this.#mask = new Mask(unique);
   }
 
   /** A name that no other run uses, for cluster-scoped objects. */
   name(stem: string): string {
-    return `${stem}-${this.#unique}`;
+    return `${stem}-${this.unique}`;
   }
 
-  /** A word of letters and digits that no other run uses. */
-  get unique(): string {
-    return this.#unique;
-  }
-
-  /** Sends a request and records the response. @returns the response's body, parsed if it is JSON */
   // deno-lint-ignore no-explicit-any
-  async call(call: Call): Promise<any> {
-    const { path, pick = (body) => body, sortsCauses = false } = call;
-    const init = initOf(call);
-    const stem = stemOf(call.body);
-    if (stem !== undefined) this.#mask.addStem(stem);
+  override async call(call: Call): Promise<any> {
     await this.#pause();
-    const response = await this.#send(path, init, call.subject);
-    if (call.recordsDenial === true && response.status !== 401 && response.status !== 403) {
-      await response.body?.cancel();
-      return this.note(`${init.method} ${path}`, 0, "allowed");
-    }
-    const parsed = await bodyOf(response);
-    const body = sortsCauses ? withSortedCauses(parsed) : parsed;
-    this.steps.push({
-      request: `${init.method} ${this.#mask.text(path)}`,
-      code: response.status,
-      type: response.headers.get("content-type") ?? "",
-      warnings: warningsOf(response).map((warning) => this.#mask.text(warning)),
-      response: this.#mask.value(response.ok ? pick(body) : body),
-    });
-    return body;
-  }
-
-  /** Sends a request whose response is not compared, as a preparation. @throws Error when it fails */
-  // deno-lint-ignore no-explicit-any
-  async prepare(call: Call): Promise<any> {
-    const init = initOf(call);
-    const response = await this.#send(call.path, init, call.subject);
-    const text = await response.text();
-    if (!response.ok) throw new Error(`Cannot ${init.method} ${call.path}: ${response.status} ${text}`);
-    return parsedBody(text);
+    return await super.call(call);
   }
 
   /**
@@ -209,9 +130,9 @@ export class CaseRun {
     const init = initOf({ path, ...rest });
     const deadline = performance.now() + patienceMs;
     for (let probeMs = firstProbeMs;; probeMs = Math.min(probeMs * 1.5, maxProbeMs)) {
-      const response = await this.#send(path, init, subject);
+      const response = await this.send(path, init, subject);
       const text = await response.text();
-      if (isExpected(parsedBody(text), response.status, warningsOf(response))) return;
+      if (isExpected(parsedBody(text), response.status, warningsOf(response.headers))) return;
       if (performance.now() >= deadline) {
         throw new Error(`Cannot wait for ${init.method} ${path} any longer: ${response.status} ${text}`);
       }
@@ -220,23 +141,11 @@ export class CaseRun {
   }
 
   /** Watches while an action runs, and records the events in the server's order. @param path includes the query */
-  async watch(path: string, options: WatchOptions): Promise<void> {
-    const { count, accept, act = () => Promise.resolve(), timeoutSeconds = 120 } = options;
-    const stop = new AbortController();
+  async watch(path: string, { act = () => Promise.resolve(), ...options }: WatchOptions): Promise<void> {
     await this.#pause();
-    const full = `${path}${path.includes("?") ? "&" : "?"}watch=true&timeoutSeconds=${timeoutSeconds}`;
-    const response = await this.#send(full, { headers: accept === undefined ? {} : { accept }, signal: stop.signal });
-    const reading = response.ok ? linesOf(response, count) : response.text().then((text) => [text]);
+    const watch = await this.openWatch(path, options);
     await act();
-    const events = await reading;
-    stop.abort();
-    this.steps.push({
-      request: `WATCH ${this.#mask.text(path)}`,
-      code: response.status,
-      type: response.headers.get("content-type") ?? "",
-      warnings: warningsOf(response),
-      response: this.#mask.value(events.map((line) => parsedBody(line))),
-    });
+    await watch.record();
   }
 
   /**
@@ -251,11 +160,11 @@ export class CaseRun {
     await this.#pause();
     const words = args.map((word) => word.replaceAll("SOON", `${this.#pace.shortSeconds}s`));
     const { code, stdout, stderr } = await runKubectl(["--namespace", this.namespace, ...words], options);
-    const lines = (text: string) => this.#mask.output(text).split("\n");
+    const lines = (text: string) => this.mask.output(text).split("\n");
     const { picks = () => true } = options;
     const output = { stdout: lines(stdout).filter(picks), stderr: lines(stderr) };
     this.steps.push({
-      request: `kubectl ${this.#mask.text(args.join(" "))}`,
+      request: `kubectl ${this.mask.text(args.join(" "))}`,
       code,
       type: "",
       warnings: [],
@@ -267,62 +176,4 @@ export class CaseRun {
   async #pause(): Promise<void> {
     if (this.#pace.pauseMs > 0) await sleep(this.#pace.pauseMs);
   }
-
-  /** Records a value other than a response, such as the requests to a webhook. @param title describes the value */
-  note(title: string, code: number, value: unknown): void {
-    this.steps.push({
-      request: this.#mask.text(title),
-      code,
-      type: "",
-      warnings: [],
-      response: this.#mask.value(value),
-    });
-  }
-}
-
-function initOf({ method, body, type, accept, headers = {} }: Call): RequestInit {
-  const all = new Headers(headers);
-  if (accept !== undefined) all.set("accept", accept);
-  if (body === undefined) return { method: method ?? "GET", headers: all };
-  all.set("content-type", type ?? "application/json");
-  return { method: method ?? "POST", headers: all, body: typeof body === "string" ? body : JSON.stringify(body) };
-}
-
-function stemOf(body: unknown): string | undefined {
-  const metadata = typeof body === "object" && body !== null && "metadata" in body ? body.metadata : undefined;
-  const named = typeof metadata === "object" && metadata !== null && "generateName" in metadata;
-  return named && typeof metadata.generateName === "string" ? metadata.generateName : undefined;
-}
-
-/** A body in JSON or protobuf, parsed. protobuf_test.ts compares the bytes. */
-async function bodyOf(response: Response): Promise<unknown> {
-  if (response.headers.get("content-type") !== protobufType) return parsedBody(await response.text());
-  return decodeProtobuf(new Uint8Array(await response.arrayBuffer()));
-}
-
-function parsedBody(text: string): unknown {
-  if (text[0] !== "{" && text[0] !== "[") return text;
-  try {
-    return parseExactJson(text);
-  } catch {
-    return text;
-  }
-}
-
-async function linesOf(response: Response, count: number): Promise<readonly string[]> {
-  const lines: string[] = [];
-  let rest = "";
-  const decoder = new TextDecoder();
-  for await (const chunk of response.body ?? []) {
-    const parts = (rest + decoder.decode(chunk, { stream: true })).split("\n");
-    rest = parts.pop() ?? "";
-    lines.push(...parts.filter((part) => part !== ""));
-    if (lines.length >= count) break;
-  }
-  return lines.slice(0, count);
-}
-
-function warningsOf(response: Response): readonly string[] {
-  const header = response.headers.get("warning");
-  return header === null ? [] : header.split(/, (?=299 )/).toSorted();
 }

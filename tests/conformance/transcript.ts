@@ -1,13 +1,12 @@
 /**
  * Transcript: one run of one case on one server, and how two of them differ.
  */
-import { createTwoFilesPatch } from "diff";
+import { differenceOf as differenceBetween, type Transcript } from "../../src/cli/conformance/mod.ts";
 import type { ConformanceCase } from "./conformance_case.ts";
 import { expectationOf } from "./conformance_case.ts";
-import { CaseRun, fullPace, type RunKubectl, type Send, type Step } from "./case_run.ts";
+import { CaseRun, fullPace, type RunKubectl, type Send } from "./case_run.ts";
 
-/** The responses of a server to a case. */
-export type Transcript = readonly Step[];
+export type { Transcript } from "../../src/cli/conformance/mod.ts";
 
 /** One of the servers, ready for cases. */
 export interface Host {
@@ -29,20 +28,19 @@ export async function transcriptOf(host: Host, subject: ConformanceCase, pace = 
   }
   const run = new CaseRun({ send: host.send, unique, pace, kubectl: host.kubectl });
   const { namespace } = run;
-  await run.prepare({ path: "/api/v1/namespaces", body: { metadata: { name: namespace } } });
+  await run.createNamespace();
   if (subject.needsAccount === true) {
     await host.makeAccount?.(namespace);
     await run.until(`/api/v1/namespaces/${namespace}/serviceaccounts/default`, (_, code) => code === 200);
   }
   await subject.execute(run);
-  await run.prepare({ method: "DELETE", path: `/api/v1/namespaces/${namespace}` });
+  await run.deleteNamespace();
   return run.steps;
 }
 
 /** The differences of the embedded server's responses from the real one's, as a patch; "" if they agree. */
 export function differenceOf(real: Transcript, embedded: Transcript): string {
-  const [left, right] = [textOf(real), textOf(embedded)];
-  return left === right ? "" : createTwoFilesPatch("kube-apiserver", "embedded", left, right, "", "", { context: 4 });
+  return differenceBetween(real, embedded, ["kube-apiserver", "embedded"]).join("\n");
 }
 
 /** @throws Error when a case does not have its expected result */
@@ -53,9 +51,4 @@ export function judge(subject: ConformanceCase, difference: string): void {
     const reason = subject.deliberate ?? subject.known;
     throw new Error(`Cannot see a difference any longer: take the mark off the case ("${reason}")`);
   }
-}
-
-/** One line per value, in an order that is independent of the server. */
-function textOf(transcript: Transcript): string {
-  return JSON.stringify(transcript, undefined, 1);
 }

@@ -32,9 +32,9 @@ export const exitCode: {
   readonly done: 0;
   /** Rejected, timed out, not everything reconciled, or ended by a second signal. */
   readonly failed: 1;
-  /** The command line is invalid; that of `plan` and of `replay` is 1. */
+  /** The command line is invalid; that of `plan`, `replay` and `conformance` is 1. */
   readonly usage: 2;
-  /** Of `plan`: the controllers would change something. Of `replay`: they write something else than was recorded. */
+  /** Of `plan`: the controllers would change something. Of `replay`: they write something else than was recorded. Of `conformance`: servers differ. */
   readonly changes: 2;
   /** The kubeconfig is missing or invalid, or the context is unknown. */
   readonly kubeconfig: 3;
@@ -73,7 +73,7 @@ export const exitCodeList: readonly { readonly code: ExitCode; readonly meaning:
   { code: exitCode.failed, meaning: "rejected, timed out, not everything reconciled, or ended by a second signal" },
   {
     code: exitCode.usage,
-    meaning: "the command line is invalid; of plan: there are changes; of replay: something differs",
+    meaning: "the command line is invalid; of plan: there are changes; of replay and conformance: something differs",
   },
   { code: exitCode.kubeconfig, meaning: "the kubeconfig is missing or invalid, or the context is unknown" },
   { code: exitCode.permission, meaning: "the credentials are rejected, or a permission is missing (401, 403)" },

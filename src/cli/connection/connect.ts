@@ -12,6 +12,7 @@ import {
   type KubeconfigOverrides,
   loadClusterAccess,
   type PemSource,
+  type Transport,
 } from "../../client/mod.ts";
 import { homeDirectory, processFacts, readText } from "../../runtime/mod.ts";
 import type { Session } from "../command/mod.ts";
@@ -22,6 +23,8 @@ export interface Connection extends Disposable {
   readonly client: Client;
   /** Creates a client with its own connections, for requests that must not wait behind others. */
   createClient(): Client;
+  /** Creates a transport with its own connections, for requests that are not those of a Client. */
+  createTransport(): Transport;
   /** The namespace of the context, or of the Pod. */
   readonly namespace: string;
   /** True when this process is a Pod that uses its service account. */
@@ -48,14 +51,16 @@ export async function connect(flags: ConnectFlags, session: Session): Promise<Co
   });
   const requestTimeoutMs = flags.requestTimeout === 0 ? Infinity : flags.requestTimeout;
   const transports: ClusterTransport[] = [];
-  const createClient = () => {
+  const ownTransport = () => {
     const transport = createTransport(access, session);
     transports.push(transport);
-    return new Client(transport, { requestTimeoutMs, clock });
+    return transport;
   };
+  const createClient = () => new Client(ownTransport(), { requestTimeoutMs, clock });
   return {
     client: createClient(),
     createClient,
+    createTransport: ownTransport,
     namespace: access.namespace,
     isInCluster: access.source.kind === "inCluster",
     server: access.server,

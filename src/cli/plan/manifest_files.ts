@@ -6,9 +6,9 @@
  */
 import { apiVersionOf, builtin, isJsonObject, type KubeObject, type Resource } from "../../api/mod.ts";
 import type { OperatorController } from "../../manager/mod.ts";
-import { directoryEntries, fileStat, joinPath, type LineReader, readText } from "../../runtime/mod.ts";
-import { parseYaml } from "../../yaml/mod.ts";
+import type { LineReader } from "../../runtime/mod.ts";
 import { CommandError, exitCode } from "../command/mod.ts";
+import { readDocuments } from "../documents/mod.ts";
 
 /** An object of a file. */
 export interface ManifestObject {
@@ -27,65 +27,18 @@ export interface ManifestOptions {
   readonly stdin: LineReader;
 }
 
-/** The endings of the files of a folder, as kubectl takes them. */
-const endings = /\.(ya?ml|json)$/;
-
-/** The most bytes of standard input. */
-const maxInputBytes = 64 * 1024 * 1024;
-
 /** The most documents of all files together. */
 const maxDocuments = 10_000;
 
 /** Reads the objects. @param path `-` is standard input @throws CommandError when one cannot be read */
 export async function readManifests(path: string, options: ManifestOptions): Promise<readonly ManifestObject[]> {
   const objects: ManifestObject[] = [];
-  for (const { name, text } of await textsOf(path, options.stdin)) {
-    for (const { value, line } of documentsOf(text, name)) {
-      for (const item of itemsOf(value)) objects.push(manifestObject(item, `${name}:${line}`, options));
-      if (objects.length > maxDocuments) throw cannotRead(path, `it has more than ${maxDocuments} objects`);
-    }
+  for (const { value, name, line } of await readDocuments(path, { stdin: options.stdin, cannotRead })) {
+    for (const item of itemsOf(value)) objects.push(manifestObject(item, `${name}:${line}`, options));
+    if (objects.length > maxDocuments) throw cannotRead(path, `it has more than ${maxDocuments} objects`);
   }
   if (objects.length === 0) throw cannotRead(path, "it has no objects");
   return objects;
-}
-
-async function textsOf(
-  path: string,
-  stdin: LineReader,
-): Promise<readonly { readonly name: string; readonly text: string }[]> {
-  if (path === "-") return [{ name: "standard input", text: await stdin.readAll?.(maxInputBytes) ?? "" }];
-  const isFolder = (await fileStat(path))?.kind === "directory";
-  const names = isFolder
-    ? (await directoryEntries(path)).filter((name) => endings.test(name)).map((name) => joinPath(path, name))
-    : [path];
-  if (names.length === 0) throw cannotRead(path, "the folder has no file that ends in .yaml, .yml or .json");
-  return await Promise.all(names.map(async (name) => ({
-    name,
-    text: await readText(name, { isRegular: true }).catch((cause: unknown) => {
-      throw cannotRead(name, cause instanceof Error ? cause.message : String(cause));
-    }),
-  })));
-}
-
-/** Splits at lines that begin with `---`. */
-function* documentsOf(
-  text: string,
-  name: string,
-): Generator<{ readonly value: unknown; readonly line: number }> {
-  const lines = text.replace(/^\ufeff/, "").split(/\r?\n/);
-  const starts = [0, ...lines.flatMap((line, index) => /^---(\s|$)/.test(line) ? [index + 1] : [])];
-  for (const [index, start] of starts.entries()) {
-    const part = lines.slice(start, (starts[index + 1] ?? lines.length + 1) - 1).join("\n");
-    if (!/^[^#\s]/m.test(part) && !/^\s+[^#\s]/m.test(part)) continue; // empty, or only comments
-    const document = parseYaml(part, { dialect: "go" });
-    const [problem] = document.problems;
-    if (problem !== undefined) throw cannotRead(name, `line ${start + problem.line} is no YAML (${problem.code})`);
-    try {
-      yield { value: document.value(), line: start + 1 };
-    } catch {
-      throw cannotRead(name, `the document at line ${start + 1} has a value that JSON does not have`);
-    }
-  }
 }
 
 /** The objects of a List, or the object itself. */

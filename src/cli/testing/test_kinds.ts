@@ -31,6 +31,7 @@ export function connectionTo(transport: Transport): Connection {
     userText: 'user "ann"',
     credentialsAdvice: () => Promise.resolve("Log in again"),
     createClient: () => new Client(transport),
+    createTransport: () => transport,
     namespace: "default",
     isInCluster: false,
     [Symbol.dispose]: () => {},

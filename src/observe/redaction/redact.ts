@@ -23,6 +23,25 @@ const maxDepth = 8;
 const maxEntries = 200;
 const maxValues = 2_000;
 
+/** How much of a value is kept. */
+interface Limits {
+  readonly depth: number;
+  readonly entries: number;
+  readonly values: number;
+  readonly text: (text: string) => string;
+}
+
+/** Of a log field. */
+const fieldLimits: Limits = { depth: maxDepth, entries: maxEntries, values: maxValues, text: redactText };
+
+/** Of a response, which a parser has bounded already. It accepts no deeper objects than 512. */
+const wholeLimits: Limits = {
+  depth: 600,
+  entries: Infinity,
+  values: Infinity,
+  text: (text) => maskShapes(liveSecrets.mask(text)),
+};
+
 /** `text` without its secrets. */
 export function redactText(text: string): string {
   return maskShapes(liveSecrets.mask(searched(text))).slice(0, maxTextLength);
@@ -57,8 +76,17 @@ function textWithoutCauses(error: unknown): string {
 
 /** A plain copy of `value` without its secrets. Errors become their messages. */
 export function redact(value: unknown): Plain {
+  return redactWithin(value, fieldLimits);
+}
+
+/** As {@link redact}, but nothing is left out: for responses that a user reads in full. */
+export function redactWhole(value: unknown): Plain {
+  return redactWithin(value, wholeLimits);
+}
+
+function redactWithin(value: unknown, limits: Limits): Plain {
   try {
-    return new Redaction().plain(value, 0, false);
+    return new Redaction(limits).plain(value, 0, false);
   } catch (error) {
     return `[unreadable: ${errorText(error)}]`;
   }
@@ -67,13 +95,18 @@ export function redact(value: unknown): Plain {
 /** One walk through one value. It bounds how much it copies. */
 class Redaction {
   readonly #open = new Set<object>();
+  readonly #limits: Limits;
   #values = 0;
 
+  constructor(limits: Limits) {
+    this.#limits = limits;
+  }
+
   plain(value: unknown, depth: number, isKnownSecret: boolean): Plain {
-    if (++this.#values > maxValues) return "[…]";
+    if (++this.#values > this.#limits.values) return "[…]";
     switch (typeof value) {
       case "string":
-        return redactText(value);
+        return this.#limits.text(value);
       case "number":
         return Number.isFinite(value) ? value : String(value);
       case "boolean":
@@ -94,7 +127,7 @@ class Redaction {
   #object(value: object, depth: number, isKnownSecret: boolean): Plain {
     if (value instanceof Error) return errorText(value);
     if (value instanceof ArrayBuffer || ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`;
-    if (depth >= maxDepth || this.#open.has(value)) return "[…]";
+    if (depth >= this.#limits.depth || this.#open.has(value)) return "[…]";
     this.#open.add(value);
     try {
       if (Array.isArray(value) || value instanceof Set) return this.#array(value, depth, isKnownSecret);
@@ -119,7 +152,7 @@ class Redaction {
       return [redactText(values[0]), mask];
     }
     for (const value of values) {
-      if (plain.length >= maxEntries) return [...plain, "[…]"];
+      if (plain.length >= this.#limits.entries) return [...plain, "[…]"];
       plain.push(this.plain(value, depth + 1, isKnownSecret));
     }
     return plain;
@@ -128,7 +161,7 @@ class Redaction {
   #entries(entries: Iterable<readonly [unknown, unknown]>, depth: number, isKnownSecret: boolean): Plain {
     const plain: [string, Plain][] = [];
     for (const [key, value] of entries) {
-      if (plain.length >= maxEntries) {
+      if (plain.length >= this.#limits.entries) {
         plain.push(["…", "[…]"]);
         break;
       }
@@ -141,15 +174,17 @@ class Redaction {
 
   #value(name: string, value: unknown, depth: number, isKnownSecret: boolean): Plain {
     if (value !== undefined && value !== null && (isSecretName(name) || name === "stdout")) return mask;
-    if (isKnownSecret && (name === "data" || name === "stringData" || name === "status")) return maskedValues(value);
+    if (isKnownSecret && (name === "data" || name === "stringData" || name === "status")) {
+      return maskedValues(value, this.#limits.entries);
+    }
     return this.plain(value, depth + 1, isKnownSecret && name === "items");
   }
 }
 
 /** Keeps the keys of a Secret's data, which are not secret and help the reader. */
-function maskedValues(value: unknown): Plain {
+function maskedValues(value: unknown, maxCount: number): Plain {
   if (typeof value !== "object" || value === null) return mask;
-  return Object.fromEntries(Object.keys(value).slice(0, maxEntries).map((key) => [key, mask]));
+  return Object.fromEntries(Object.keys(value).slice(0, maxCount).map((key) => [key, mask]));
 }
 
 /** True for Secrets, lists of Secrets (whose items have no kind) and the output of exec plugins. */

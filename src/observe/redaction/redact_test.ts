@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertStringIncludes, test } from "../../../tests/testing.ts";
-import { errorText, printable, redact, redactText } from "../mod.ts";
+import { errorText, printable, redact, redactText, redactWhole } from "../mod.ts";
 
 const canary = "cAnArY-7f3a9b";
 const pem = `-----BEGIN EC PRIVATE KEY-----\nMHcCAQEEI${canary}\n-----END EC PRIVATE KEY-----`;
@@ -63,6 +63,18 @@ test("[security 5] values that are not secret stay unchanged, also the keys of a
     "Cannot list Secrets: tokenreviews are forbidden",
   );
   assertEquals(redactText("https://host:6443/api?continue=abc"), "https://host:6443/api?continue=abc");
+});
+
+test("[security 5] redactWhole() leaves nothing out, however deep and long, but secrets", () => {
+  const text = "x".repeat(100_000);
+  const wrapped = (value: unknown, depth: number): unknown => depth === 0 ? value : { more: wrapped(value, depth - 1) };
+  const many = Array.from({ length: 5_000 }, (_, index) => index);
+  assertEquals(redactWhole(wrapped({ text, many }, 300)), wrapped({ text, many }, 300));
+  for (const [place, leak] of Object.entries(leaks)) {
+    const shown = JSON.stringify(redactWhole(wrapped([{ items: [leak], text }], 100)));
+    assert(!shown.includes(canary), place);
+    assertStringIncludes(shown, text);
+  }
 });
 
 test("errorText() joins the messages of an error and its causes, up to a maximum depth", () => {

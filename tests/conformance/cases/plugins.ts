@@ -6,11 +6,7 @@ import { at, type Body, configMap, deployment, job, pod, service } from "./_obje
 // deno-lint-ignore no-explicit-any
 type Any = any;
 
-/** The spec of a Pod, without the random part of the name of its token's volume. */
-const specOf = ({ spec, metadata }: Any) => ({
-  annotations: metadata.annotations ?? {},
-  spec: JSON.parse(JSON.stringify(spec).replaceAll(/kube-api-access-[a-z0-9]{5}/g, "kube-api-access-GENERATED")),
-});
+const specOf = ({ spec, metadata }: Any) => ({ annotations: metadata.annotations ?? {}, spec });
 
 const withToken = (name: string, spec: Body = {}) => pod(name, { automountServiceAccountToken: undefined, ...spec });
 

@@ -1,5 +1,5 @@
 /** withSortedCauses(): makes the Status of an object with several wrong fields comparable in any order of the causes. */
-import type { ApiStatus } from "../../src/api/mod.ts";
+import type { ApiStatus } from "../../api/mod.ts";
 
 /** Sorts the causes, and their list in the message. Any other value stays unchanged. */
 export function withSortedCauses(response: unknown): unknown {

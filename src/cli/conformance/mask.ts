@@ -44,6 +44,7 @@ const patterns: readonly (readonly [RegExp, string])[] = [
   [/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/g, "<uid>"],
   [/(UID of the service account \()[0-9a-f-]{36}/g, "$1<uid>"],
   [/(UID mismatch: expected [0-9a-f-]{36} got |object reference \()[0-9a-f-]{36}/g, "$1<uid>"],
+  [/\b(kube-api-access-)[a-z0-9]{5}\b/g, "$1GENERATED"],
   [/\bJTI=[0-9a-f-]{36}/g, "JTI=<id>"],
   [/\bX509SHA256=[0-9a-f]{64}/g, "X509SHA256=<hash>"],
   [/https?:\/\/127\.0\.0\.1:\d+/g, "<server>"],
