@@ -68,6 +68,7 @@ export const innerFolders: Readonly<Record<string, readonly string[]>> = {
     "cel",
     "admission",
     "plugins",
+    "sockets",
     "actions",
     "access",
     "crd",

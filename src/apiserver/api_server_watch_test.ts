@@ -219,11 +219,3 @@ test("a watch of tables sends its columns once", async () => {
   assertEquals([second.object.columnDefinitions, second.object.rows[0].cells], [null, ["b"]]);
   await watch.cancel();
 });
-
-test("a watch by WebSocket gets a complete answer without events, so that its client watches over HTTP", async () => {
-  using server = new TestServer();
-  const headers = { connection: "upgrade", upgrade: "websocket" };
-  const request = new Request(`https://host${configMaps}?watch=1`, { headers });
-  const response = await server.api.fetch(request);
-  assertEquals([response.status, await response.text(), server.api.watches], [200, "", 0]);
-});

@@ -11,12 +11,13 @@
  */
 import { builtin, toStatus } from "../api/mod.ts";
 import { type Clock, onAbort } from "../async/mod.ts";
+import type { WebSocketConnection } from "../runtime/mod.ts";
 import { ApiError } from "./api_error.ts";
 import { isObject, parseJson } from "./decoder.ts";
 import { objectPath, objectText } from "./encoder.ts";
 import type { Requester } from "./requester.ts";
 import { wireOf } from "./transport.ts";
-import { chosenProtocol, handshakeFor, WebSocketConnection } from "./web_socket.ts";
+import { chosenProtocol, clientWebSocket, handshakeFor } from "./web_socket.ts";
 
 /** Options of `Client.attach`. */
 export interface AttachOptions {
@@ -137,7 +138,7 @@ export async function connectWebSocket(
   }
   try {
     const protocol = chosenProtocol(response.headers, accept, request.protocols);
-    return new WebSocketConnection(wire, { action, protocol, clock: context.clock });
+    return clientWebSocket(wire, { action, protocol, clock: context.clock });
   } catch (error) {
     wire.end();
     throw new Error(`Cannot ${action}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });

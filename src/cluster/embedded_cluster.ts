@@ -229,7 +229,13 @@ async function listen(
     // Every process of this machine may connect. Without the token it takes no memory here.
     readsBody: (request, connection) => refusal(request) === undefined && api.server.authenticates(request, connection),
     // There are many watches, and idle ones must stay open.
-    limits: { maxConnections: 2_000, idleTimeoutMs: 0, maxHeaderBytes: 64 * 1024, maxUrlBytes: 32 * 1024 },
+    limits: {
+      maxConnections: 2_000,
+      maxSwitchedConnections: 1_000,
+      idleTimeoutMs: 0,
+      maxHeaderBytes: 64 * 1024,
+      maxUrlBytes: 32 * 1024,
+    },
     onError,
   });
 }

@@ -19,6 +19,7 @@ import {
   type User,
 } from "../model/mod.ts";
 import type { KnownKind, Registry } from "../registry/mod.ts";
+import { bytesOverWebSocket, isWebSocketRequest, watchOverWebSocket } from "../sockets/mod.ts";
 import type { Durability } from "../storage/mod.ts";
 import { isPrettyRequested, metricsText, plainText, statusErrorResponse } from "./response.ts";
 import { type HealthChecks, isHealthPath } from "./health.ts";
@@ -163,11 +164,13 @@ export class HttpHandler {
     if (user === undefined && !isOpen) throw new StatusError(401, "Unauthorized", "Unauthorized");
     if (user !== undefined) this.#addHeaders(context, user);
     if (user !== undefined && !isOpen) this.#authorize(attributesOf(user, info));
-    if (isWebSocketWatch(request, info)) return new Response("", { headers: { "content-type": "text/plain" } });
     if (known === undefined || user === undefined || hasWrongScope(known.kind, info)) {
       return await this.#servePath(request, info, query);
     }
-    return await handleResource(this.#services, { request, info, query, user, known, warnings });
+    const response = await handleResource(this.#services, { request, info, query, user, known, warnings });
+    if (!isWebSocketRequest(request)) return response;
+    if (info.verb === "watch") return await watchOverWebSocket(request, response, this.#options.clock);
+    return info.subresource === "log" ? await bytesOverWebSocket(request, response, this.#options.clock) : response;
   }
 
   async #servePath(request: Request, info: RequestInfo, query: URLSearchParams): Promise<Response> {
@@ -214,14 +217,6 @@ interface Context {
   readonly warnings: Set<string>;
   /** More headers of the response. */
   readonly headers: Map<string, string>;
-}
-
-/**
- * This server does not serve WebSockets. A watch over HTTP never ends, so a client that has asked for a WebSocket would wait
- * for its end; after a complete 200, fabric8 watches over HTTP, and after a 5xx it would ask again for minutes.
- */
-function isWebSocketWatch({ headers }: Request, { verb }: RequestInfo): boolean {
-  return verb === "watch" && headers.get("upgrade")?.toLowerCase() === "websocket";
 }
 
 /** The path and query of a URL. The runtime has parsed and normalized it already, and `new URL` would cost more. */

@@ -78,6 +78,7 @@ export class Listener implements ConnectionHost {
   readonly onError: (error: unknown) => void;
   readonly readsBody: ReadsBody | undefined;
   readonly bodies: SharedBudget;
+  readonly switched = new Set<object>();
   isDraining = false;
   readonly #options: ListenOptions;
   readonly #sockets = new Set<net.Socket>();

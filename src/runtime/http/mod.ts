@@ -5,6 +5,7 @@ export { isKeyPair } from "./certificates.ts";
 export { httpClient } from "./http_client.ts";
 export type { FetchOptions, HttpClient, HttpClientOptions } from "./http_client_options.ts";
 export { ListenError, PortInUseError } from "./listener.ts";
+export { protocolSwitchOf, switchProtocols } from "./protocol_switch.ts";
 export { type DrainOptions, serve, type Server } from "./serve.ts";
 export {
   type CertificatePair,
@@ -17,4 +18,6 @@ export {
 } from "./serve_options.ts";
 export { listenTcp, type TcpListener } from "./tcp_listener.ts";
 export type { Timers } from "./timers.ts";
+export { type CloseReason, webSocketAccept, WebSocketConnection, type WebSocketOptions } from "./web_socket.ts";
+export { frameOf, FrameReader, webSocketError } from "./web_socket_frames.ts";
 export type { UpgradeAnswer, Wire } from "./wire.ts";

@@ -58,6 +58,13 @@ export async function writeResponse(
   return await writeChunks(sink, head, response.body);
 }
 
+/** The head of a 101 with the fields of the other protocol. */
+export function switchHead(headers: Readonly<Record<string, string>>): Uint8Array {
+  let text = `HTTP/1.1 101 Switching Protocols\r\ndate: ${dateText()}\r\nconnection: Upgrade\r\n`;
+  for (const [name, value] of new Headers(headers)) text += `${name}: ${value}\r\n`;
+  return latin1(`${text}\r\n`);
+}
+
 async function writeChunks(sink: ByteSink, head: Uint8Array, body: ReadableStream<Uint8Array>): Promise<boolean> {
   if (!await sink.write(head)) {
     body.cancel().catch(() => {});

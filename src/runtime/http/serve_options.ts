@@ -44,6 +44,8 @@ export interface ServeLimits {
   readonly writeTimeoutMs: number;
   /** Open connections. One more replaces the connection that has waited longest for its client. @default 100 */
   readonly maxConnections: number;
+  /** Of these, connections that have switched to another protocol. One more gets status 503. @default 50 */
+  readonly maxSwitchedConnections: number;
 }
 
 /** The defaults of {@link ServeLimits}. */
@@ -58,6 +60,7 @@ export const defaultServeLimits: ServeLimits = {
   idleTimeoutMs: 90_000,
   writeTimeoutMs: 10_000,
   maxConnections: 100,
+  maxSwitchedConnections: 50,
 };
 
 /** The client of a connection. */

@@ -10,9 +10,11 @@ import { nextTurn } from "../process/mod.ts";
 import { ByteCollector, ByteSource } from "./byte_source.ts";
 import { bodyDecoder, bodyTooLarge, requestRules } from "./http_body.ts";
 import { findHeadEnd, parseRequestHead, RequestError, type RequestHead } from "./http_head.ts";
-import { type ByteSink, writeResponse } from "./response_writer.ts";
+import { type ProtocolSwitch, protocolSwitchOf } from "./protocol_switch.ts";
+import { type ByteSink, switchHead, writeResponse } from "./response_writer.ts";
 import type { ConnectionInfo, ReadsBody, ServeHandler, ServeLimits } from "./serve_options.ts";
 import type { Claim, SharedBudget } from "./shared_budget.ts";
+import { SourceWire } from "./source_wire.ts";
 import type { Timers } from "./timers.ts";
 
 /** The state that all connections of one server share. */
@@ -26,6 +28,8 @@ export interface ConnectionHost {
   readonly isDraining: boolean;
   /** The bytes of the bodies in memory, over all connections. */
   readonly bodies: SharedBudget;
+  /** The connections that have switched protocols. */
+  readonly switched: Set<object>;
 }
 
 /** One accepted connection. */
@@ -83,7 +87,7 @@ export class ServerConnection {
   /** Ends the connection as soon as no request is in flight. */
   retire(): void {
     this.#mustClose = true;
-    if (this.#request === undefined) this.destroy();
+    if (this.#request === undefined && !this.#host.switched.has(this)) this.destroy();
   }
 
   /** Serves requests until the connection ends. */
@@ -114,6 +118,12 @@ export class ServerConnection {
     try {
       const { response, isBodyLeft } = await this.#answer(head, claim);
       isAnswered = true;
+      const target = protocolSwitchOf(response);
+      if (target !== undefined) {
+        claim.hold(0);
+        await this.#switchTo(target);
+        return false;
+      }
       // Until the client has read it; the memory of the request is free.
       claim.hold(Number(response.headers.get("content-length") ?? 0));
       const keepsAlive = head.keepsAlive && !isBodyLeft && !this.#mustClose && !this.#host.isDraining;
@@ -123,6 +133,25 @@ export class ServerConnection {
       this.#body = undefined;
       this.#request = undefined;
       this.#answerLimit?.[Symbol.dispose]();
+    }
+  }
+
+  /** Speaks another protocol until its end. */
+  async #switchTo(target: ProtocolSwitch): Promise<void> {
+    const { switched, limits } = this.#host;
+    if (switched.size >= limits.maxSwitchedConnections) {
+      target.cancel();
+      throw new RequestError(503, "too many connections have switched protocols");
+    }
+    switched.add(this);
+    try {
+      if (!await this.#sink.write(switchHead(target.headers))) return target.cancel();
+      // The limit of a client that waits for its response does not apply any more.
+      this.#request = undefined;
+      const wire = new SourceWire(this.#source, this.#sink);
+      await Promise.all([wire.run(), target.run(wire).finally(() => wire.end())]);
+    } finally {
+      switched.delete(this);
     }
   }
 
