@@ -161,7 +161,7 @@ export function kubernetesApi(options: KubernetesApiOptions = {}): KubernetesApi
     paths: [discoveryPaths(kinds), openApiPaths(kinds), issuerPaths(tokens, options.keysUrl)],
     decoders: [{ contentType: protobufType, decode: decodeProtobuf }],
     subresources: [
-      ...actionHandlers(now),
+      ...actionHandlers(clock),
       ...tokenHandlers({ tokens, objects: storage, now }),
     ],
     reviews: [...accessReviews({ authorizer, rbac, nodes, tokens, now }), ...actionReviews(now)],

@@ -13,12 +13,18 @@ export const podLogHandler: SubresourceHandler = {
     checkContainer(spec, name, query.get("container") ?? "");
     // Without a node there is no log.
     if (textAt(spec, "nodeName") === "") return { kind: "response", response: new Response(null, { status: 204 }) };
-    const text = `Pod ${namespace}/${name} is simulated: no container runs, and nothing is logged.\n`;
+    const text = simulatedLog(namespace, name);
     return { kind: "response", response: new Response(text, { headers: { "content-type": "text/plain" } }) };
   },
 };
 
-function checkContainer(spec: JsonObject, pod: string, container: string): void {
+/** The log of every container. */
+export function simulatedLog(namespace: string, name: string): string {
+  return `Pod ${namespace}/${name} is simulated: no container runs, and nothing is logged.\n`;
+}
+
+/** Checks the name of a container; "" is allowed when there is one. @throws StatusError 400 */
+export function checkContainer(spec: JsonObject, pod: string, container: string): void {
   const namesOf = (key: string) => {
     const containers = read<Json>(spec, key);
     return isJsonArray(containers) ? containers.filter(isJsonObject).map((each) => textAt(each, "name")) : [];

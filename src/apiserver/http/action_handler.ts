@@ -20,9 +20,14 @@ import { callOf, type Exchange } from "./exchange.ts";
 /** Handles an action. @throws StatusError */
 export async function handleAction(exchange: Exchange, handler: SubresourceHandler): Promise<Response> {
   const { info, kind, format } = exchange;
-  const call = await actionCall(exchange, bodyKind(exchange, kind));
+  const call = await actionCall(exchange, bodyKind(exchange, kind), handler.isConnection);
   const response: ActionResponse = await handler.handle(call);
   if (response.kind === "response") return response.response;
+  if (response.kind === "connection") {
+    // A WebSocket begins with a GET, but it does what the verb create is needed for.
+    if (info.verb !== "create") exchange.services.authorize(exchange.user, info, "create", info.name);
+    return await response.connect(exchange.request);
+  }
   const isOwn = read(response.object, "kind") === kind.kind && info.subresource !== "";
   return await (isOwn
     ? objectResponse(kind, represented(response.object), response.code, format)
@@ -45,11 +50,15 @@ function bodyKind(exchange: Exchange, kind: Kind): KnownKind | undefined {
   return services.registry.kinds.findKind(body.group, body.version, body.kind);
 }
 
-async function actionCall(exchange: Exchange, known: KnownKind | undefined): Promise<ActionCall> {
+async function actionCall(
+  exchange: Exchange,
+  known: KnownKind | undefined,
+  isConnection = false,
+): Promise<ActionCall> {
   const { info, query, request, kind, user, services, warnings } = exchange;
   const parameters = writeParameters(query, "CreateOptions", request.headers.get("user-agent") ?? "");
   const verb = actionVerb(info.verb);
-  const hasBody = verb === "create" || verb === "update" || verb === "patch";
+  const hasBody = !isConnection && (verb === "create" || verb === "update" || verb === "patch");
   const call = callOf(exchange, parameters);
   const body = hasBody ? await actionBody(exchange, { ...call, ...known }, known) : undefined;
   if (body !== undefined && info.subresource !== "") services.registry.admitAction(call, info.name, body);

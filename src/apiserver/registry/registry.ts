@@ -183,10 +183,11 @@ export interface ActionCall {
   warn(text: string): void;
 }
 
-/** The response of an action: an object with its status code, or a complete Response (a log stream). */
+/** The response of an action: an object with its status code, a complete Response (a log stream), or a connection. */
 export type ActionResponse =
   | { readonly kind: "object"; readonly code: number; readonly object: JsonObject }
-  | { readonly kind: "response"; readonly response: Response };
+  | { readonly kind: "response"; readonly response: Response }
+  | { readonly kind: "connection"; connect(request: Request): Promise<Response> };
 
 /**
  * The action of a subresource other than `status` and `scale`, such as `pods/eviction` or `serviceaccounts/token`. The body is
@@ -197,6 +198,8 @@ export interface SubresourceHandler {
   readonly collection: string;
   /** `eviction`. */
   readonly subresource: string;
+  /** True for a connection, such as `pods/exec`: the body of a create is not read, and WebSockets need the verb create, too. */
+  readonly isConnection?: boolean;
   handle(call: ActionCall): ActionResponse | Promise<ActionResponse>;
 }
 

@@ -58,6 +58,8 @@ export class ServerConnection {
   readonly #source: ByteSource;
   readonly #sink: ByteSink;
   #request: AbortController | undefined;
+  /** The connection in another protocol. */
+  #wire: SourceWire | undefined;
   #mustClose = false;
   /** Its part of the memory of bodies: first the one of the request, then the one of the response. */
   #body: Claim | undefined;
@@ -71,7 +73,10 @@ export class ServerConnection {
     this.#host = host;
     this.#source = new ByteSource(socket, {
       onHalfClose: () => this.#limitAnswer(),
-      onClose: () => this.#request?.abort(clientLeft()),
+      onClose: () => {
+        this.#request?.abort(clientLeft());
+        this.#wire?.end();
+      },
     });
     this.#sink = { write: (bytes) => this.#write(bytes) };
   }
@@ -148,7 +153,7 @@ export class ServerConnection {
       if (!await this.#sink.write(switchHead(target.headers))) return target.cancel();
       // The limit of a client that waits for its response does not apply any more.
       this.#request = undefined;
-      const wire = new SourceWire(this.#source, this.#sink);
+      const wire = this.#wire = new SourceWire(this.#source, this.#sink);
       await Promise.all([wire.run(), target.run(wire).finally(() => wire.end())]);
     } finally {
       switched.delete(this);

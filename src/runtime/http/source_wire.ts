@@ -68,8 +68,8 @@ export class SourceWire implements Wire {
   }
 
   #pass(): void {
-    // The reader may keep the bytes, and the source frees its own.
-    const bytes = this.#source.bytes.slice();
+    // The reader may keep the bytes, and the source frees its own. The slice of a Buffer would share them.
+    const bytes = new Uint8Array(this.#source.bytes);
     this.#source.consume(bytes.length);
     this.onBytes(bytes);
   }

@@ -52,6 +52,9 @@ export interface WebSocketOptions {
 export class WebSocketConnection implements Disposable {
   /** The chosen subprotocol. */
   readonly protocol: string;
+  /** Resolves when either side has ended the connection, also while messages are unread. */
+  readonly ended: Promise<void>;
+  #onEnd: () => void = () => {};
   readonly #wire: Wire;
   readonly #options: WebSocketOptions;
   readonly #frames: FrameReader;
@@ -66,6 +69,7 @@ export class WebSocketConnection implements Disposable {
   constructor(wire: Wire, options: WebSocketOptions) {
     const { side, maxMessageBytes = 4 * 1024 * 1024 } = options;
     this.protocol = options.protocol;
+    this.ended = new Promise((resolve) => this.#onEnd = resolve);
     this.#wire = wire;
     this.#options = options;
     this.#frames = new FrameReader({ sender: side === "client" ? "server" : "client", maxMessageBytes });
@@ -198,6 +202,7 @@ export class WebSocketConnection implements Disposable {
     this.#end = end;
     this.#timer?.[Symbol.dispose]();
     this.#wake();
+    this.#onEnd();
   }
 
   #lost(cause: unknown): Error {

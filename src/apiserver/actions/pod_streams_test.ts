@@ -1,0 +1,214 @@
+/** Tests of exec and attach with the client of src/client, over a socket and on every runtime, with a virtual clock of the server. */
+import { assert, assertEquals, assertMatch, assertRejects, test } from "../../../tests/testing.ts";
+import { until } from "../../../tests/until.ts";
+import { systemClock, VirtualClock } from "../../async/mod.ts";
+import { Client, clusterTransport } from "../../client/mod.ts";
+import { accessTo } from "../../client/testing/cluster_access.ts";
+import { serve } from "../../runtime/mod.ts";
+import { kubernetesApi } from "../mod.ts";
+
+const base = "/api/v1/namespaces/default";
+
+class Site implements AsyncDisposable {
+  readonly clock = new VirtualClock();
+  readonly errors: unknown[] = [];
+  readonly #stack = new AsyncDisposableStack();
+  readonly #api = kubernetesApi({ clock: this.clock, onError: (error) => this.errors.push(error) });
+  client = new Client(() => Promise.reject(new Error("not started")));
+
+  static async start(): Promise<Site> {
+    const site = new Site();
+    const { clock, errors } = site;
+    const handler = (request: Request) => site.#api.server.fetch(request);
+    const server = site.#stack.use(await serve({ handler, clock, onError: (error) => errors.push(error) }));
+    const access = accessTo(`http://127.0.0.1:${server.port}`, {});
+    const transport = site.#stack.use(clusterTransport(access, { clock: systemClock }));
+    site.client = new Client(transport, { clock: systemClock });
+    await site.send("POST", `${base}/serviceaccounts`, { metadata: { name: "default" } });
+    return site;
+  }
+
+  async send(method: string, path: string, body?: object): Promise<{ readonly status: number; readonly text: string }> {
+    const response = await this.#api.server.fetch(
+      new Request(`http://in.memory${path}`, {
+        method,
+        ...(body === undefined ? {} : {
+          headers: { "content-type": method === "PATCH" ? "application/merge-patch+json" : "application/json" },
+          body: JSON.stringify(body),
+        }),
+      }),
+    );
+    return { status: response.status, text: await response.text() };
+  }
+
+  async pod(container: object = {}, spec: object = {}, metadata: object = {}): Promise<void> {
+    const containers = [{ name: "main", image: "example.invalid/main", ...container }];
+    const pod = { metadata: { name: "web", labels: { app: "x" }, ...metadata }, spec: { containers, ...spec } };
+    assertEquals((await this.send("POST", `${base}/pods`, pod)).status, 201);
+    await this.send("POST", `${base}/pods/web/binding`, { metadata: { name: "web" }, target: { name: "node-a" } });
+    await this.send("PATCH", `${base}/pods/web/status`, { status: { phase: "Running", podIP: "10.1.2.3" } });
+  }
+
+  async run(...command: readonly string[]) {
+    const streams = await this.client.exec("default/web", { command });
+    return await streams.output();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#api.server[Symbol.dispose]();
+    await this.#stack.disposeAsync();
+    assertEquals(this.errors, []);
+  }
+}
+
+test("exec runs the commands of a simulated container, and their exit codes reach the client", async () => {
+  await using site = await Site.start();
+  await site.pod({ env: [{ name: "COLOR", value: "dark red" }] });
+  const scripts: Readonly<Record<string, readonly [stdout: string, exitCode: number]>> = {
+    "echo a b": ["a b\n", 0],
+    "echo -n $COLOR '$COLOR' \"$COLOR  x\" ${COLOR}": ["dark red $COLOR dark red  x dark red", 0],
+    "false || echo no && echo yes; exit 3; echo never": ["no\nyes\n", 3],
+    "true && false": ["", 1],
+    "false; echo $?": ["1\n", 0],
+    "pwd; cd /etc && ls && cat hostname": ["/\nhostname\nweb\n", 0],
+    "A=1 B='2 3'; export C=$B; echo $A$C; sh -c 'echo in $C; exit 4'; echo $?": ["12 3\nin 2 3\n4\n", 0],
+    "echo out; echo err >&2\necho last # comment": ["out\nlast\n", 0],
+    "printenv COLOR; hostname": ["dark red\nweb\n", 0],
+    "echo a | cat": ["", 2],
+    "echo 'open": ["", 2],
+    "&& true": ["", 2],
+    "curl x": ["", 127],
+    "cat /nothing": ["", 1],
+    "exit 300": ["", 44],
+  };
+  for (const [script, [stdout, exitCode]] of Object.entries(scripts)) {
+    const output = await site.run("sh", "-c", script);
+    assertEquals([output.stdout, output.exitCode], [stdout, exitCode], script);
+  }
+  assertEquals((await site.run("sh", "-c", "echo err >&2")).stderr, "err\n");
+  assertMatch(
+    (await site.run("sh", "-c", "curl x")).stderr,
+    /curl: not found \(a simulated container has: cat cd echo/,
+  );
+  assertEquals(await site.run("/bin/echo", "$COLOR"), { exitCode: 0, stdout: "$COLOR\n", stderr: "" });
+});
+
+test("exec of a program that a simulated container does not have, such as the tar of kubectl cp, says so", async () => {
+  await using site = await Site.start();
+  await site.pod();
+  await assertRejects(
+    () => site.run("tar", "cf", "-", "/x"),
+    /exec: "tar": executable file not found in \$PATH \(a simulated/,
+  );
+});
+
+test("cat shows mounted ConfigMaps, Secrets, the downward API and a token that the server accepts", async () => {
+  await using site = await Site.start();
+  await site.send("POST", `${base}/configmaps`, { metadata: { name: "c" }, data: { "a.conf": "x=1\n", b: "2" } });
+  await site.send("POST", `${base}/secrets`, { metadata: { name: "s" }, stringData: { password: "hidden" } });
+  const volumes = [
+    { name: "c", configMap: { name: "c" } },
+    { name: "s", secret: { secretName: "s", items: [{ key: "password", path: "deep/pass" }] } },
+    { name: "d", downwardAPI: { items: [{ path: "labels", fieldRef: { fieldPath: "metadata.labels" } }] } },
+    { name: "t", projected: { sources: [{ serviceAccountToken: { path: "token", audience: "vault" } }] } },
+    { name: "e", emptyDir: {} },
+  ];
+  const volumeMounts = [...volumes.map(({ name }) => ({ name, mountPath: `/mnt/${name}` })), {
+    name: "c",
+    mountPath: "/one",
+    subPath: "b",
+  }];
+  const env = [
+    { name: "IP", valueFrom: { fieldRef: { fieldPath: "status.podIP" } } },
+    { name: "APP", valueFrom: { fieldRef: { fieldPath: "metadata.labels['app']" } } },
+    { name: "PASS", valueFrom: { secretKeyRef: { name: "s", key: "password" } } },
+    { name: "ALL", value: "$(APP)-$(IP)-$$(IP)" },
+  ];
+  await site.pod({ volumeMounts, env, envFrom: [{ configMapRef: { name: "c" }, prefix: "P_" }] }, { volumes });
+  const shown = await site.run(
+    "sh",
+    "-c",
+    "cat /mnt/c/a.conf /one; echo; cat /mnt/s/deep/pass; echo; cat /mnt/d/labels; ls /mnt /mnt/e /mnt/c; echo $ALL $PASS $P_b",
+  );
+  assertEquals(shown.stdout, 'x=1\n2\nhidden\napp="x"\nc\nd\ne\ns\nt\na.conf\nb\nx-10.1.2.3-$(IP) hidden 2\n');
+  const { stdout: token } = await site.run("cat", "/mnt/t/token");
+  const review = { spec: { token, audiences: ["vault"] } };
+  const { text } = await site.send("POST", "/apis/authentication.k8s.io/v1/tokenreviews", review);
+  assertEquals(JSON.parse(text).status.user.username, "system:serviceaccount:default:default");
+});
+
+test("cat and sh read stdin to its end, and a large input comes back whole", async () => {
+  await using site = await Site.start();
+  await site.pod();
+  const input = new Uint8Array(600_000).fill(65);
+  const streams = await site.client.exec("default/web", { command: ["cat"], stdin: true });
+  const writer = streams.stdin.getWriter();
+  const writing = writer.write(input).then(() => writer.close());
+  writing.catch(() => {});
+  assertEquals((await streams.output()).stdout.length, input.length);
+  await writing;
+  const shell = await site.client.exec("default/web", { command: ["sh"], stdin: true });
+  const lines = shell.stdin.getWriter();
+  await lines.write(new TextEncoder().encode("A=5\necho $A\nexit 6\necho never\n"));
+  assertEquals(await shell.output(), { exitCode: 6, stdout: "5\n", stderr: "" });
+});
+
+test("sleep ends with the clock, and with a client that leaves", async () => {
+  await using site = await Site.start();
+  await site.pod();
+  const output = site.run("sh", "-c", "sleep 0.5m; echo done");
+  await until(() => site.clock.pendingTimers > 1, "the sleep");
+  await site.clock.advance(15_000);
+  await site.clock.advance(15_000);
+  assertEquals((await output).stdout, "done\n");
+  const before = site.clock.pendingTimers;
+  const streams = await site.client.exec("default/web", { command: ["sleep", "1000"] });
+  await until(() => site.clock.pendingTimers > before, "the second sleep");
+  streams[Symbol.dispose]();
+  await until(() => site.clock.pendingTimers <= before, "the end of the second sleep");
+});
+
+test("attach shows the log, and ends with its Pod", async () => {
+  await using site = await Site.start();
+  await site.pod();
+  const streams = await site.client.attach("default/web");
+  const output = streams.output();
+  await until(() => site.clock.pendingTimers > 1, "the wait for the Pod");
+  await site.send("PATCH", `${base}/pods/web/status`, { status: { phase: "Succeeded" } });
+  await site.clock.advance(1_000);
+  const { stdout, exitCode } = await output;
+  assertEquals(exitCode, 0);
+  assertMatch(stdout, /is simulated/);
+});
+
+test("a terminal echoes its input, has one output, and ends with Ctrl-D", async () => {
+  await using site = await Site.start();
+  await site.pod();
+  const streams = await site.client.exec("default/web", { command: ["sh"], stdin: true, tty: true });
+  const writer = streams.stdin.getWriter();
+  await writer.write(new TextEncoder().encode("echo hi >&2\r"));
+  await writer.write(new Uint8Array([4]));
+  assertEquals((await streams.output()).stdout, "echo hi >&2\r\nhi\r\n");
+});
+
+test("a connection that cannot be is refused before the switch", async () => {
+  await using site = await Site.start();
+  await assertRejects(() => site.run("true"), /pods "web" not found/);
+  await site.pod();
+  const refused = async (path: string, status: number, message: RegExp) => {
+    const response = await site.send("POST", `${base}/pods/web/${path}`);
+    assertEquals(response.status, status, path);
+    assertMatch(response.text, message);
+  };
+  await refused(
+    "exec?command=true&stdout=1",
+    501,
+    /served by WebSocket only \(v5.channel.k8s.io, v4.channel.k8s.io\), not by SPDY/,
+  );
+  await refused("exec?stdout=1", 400, /at least 1 command/);
+  await refused("exec?command=true", 400, /at least 1 of stdin/);
+  await refused("exec?command=true&stdout=1&container=other", 400, /container other is not valid for pod web/);
+  await site.send("PATCH", `${base}/pods/web/status`, { status: { phase: "Pending" } });
+  await refused("attach?stdout=1", 500, /container not found/);
+  assert(site.errors.length === 0);
+});
