@@ -1,6 +1,6 @@
 /**
  * `pods/exec` and `pods/attach` of simulated Pods, by WebSocket with v5.channel.k8s.io and v4.channel.k8s.io, which kubectl
- * and the client libraries try first. A command runs in the small shell of `_shell.ts`; attach shows what the log shows.
+ * and the client libraries try first. A command runs in the small shell of `shell.ts`; attach shows what the log shows.
  *
  * Guarantees: a client that reads slowly slows the command, and one that leaves ends it; at most 64 KiB of input that no
  * command has read are kept before the client waits. SPDY is refused with a 501 that says so.
@@ -12,7 +12,7 @@ import { objectAt, objectsAt, textAt } from "../kinds/mod.ts";
 import type { ActionCall, ActionResponse, SubresourceHandler } from "../registry/mod.ts";
 import { acceptWebSocket, isClientGone, isWebSocketRequest } from "../sockets/mod.ts";
 import { viewOf } from "./_container_files.ts";
-import { commandNames, Shell } from "./_shell.ts";
+import { commandNames, Shell } from "./shell.ts";
 import { checkContainer, simulatedLog } from "./pod_log.ts";
 
 const protocols = ["v5.channel.k8s.io", "v4.channel.k8s.io"];

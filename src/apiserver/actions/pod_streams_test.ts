@@ -6,6 +6,7 @@ import { Client, clusterTransport } from "../../client/mod.ts";
 import { accessTo } from "../../client/testing/cluster_access.ts";
 import { serve } from "../../runtime/mod.ts";
 import { kubernetesApi } from "../mod.ts";
+import { KubernetesTestServer } from "../testing/kubernetes_test_server.ts";
 
 const base = "/api/v1/namespaces/default";
 
@@ -211,4 +212,23 @@ test("a connection that cannot be is refused before the switch", async () => {
   await site.send("PATCH", `${base}/pods/web/status`, { status: { phase: "Pending" } });
   await refused("attach?stdout=1", 500, /container not found/);
   assert(site.errors.length === 0);
+});
+
+test("exec by WebSocket needs the verbs get and create, as since Kubernetes 1.35", async () => {
+  using server = new KubernetesTestServer();
+  const rbac = "/apis/rbac.authorization.k8s.io/v1/namespaces/default";
+  const rules = (verbs: readonly string[]) => [{ apiGroups: [""], resources: ["pods/exec"], verbs }];
+  await server.create(`${rbac}/roles`, { metadata: { name: "exec" }, rules: rules(["get"]) });
+  await server.create(`${rbac}/rolebindings`, {
+    metadata: { name: "exec" },
+    roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "Role", name: "exec" },
+    subjects: [{ kind: "User", apiGroup: "rbac.authorization.k8s.io", name: "jane" }],
+  });
+  const path = `${base}/pods/web/exec?command=true&stdout=1`;
+  const jane = { authorization: "Bearer jane", upgrade: "websocket", connection: "Upgrade" };
+  const denied = await server.send("GET", path, undefined, jane);
+  assertEquals(denied.code, 403);
+  assertMatch(denied.body.message, /cannot create resource "pods\/exec"/);
+  await server.send("PUT", `${rbac}/roles/exec`, { metadata: { name: "exec" }, rules: rules(["get", "create"]) });
+  assertEquals((await server.send("GET", path, undefined, jane)).code, 404);
 });

@@ -20,14 +20,14 @@ import { callOf, type Exchange } from "./exchange.ts";
 /** Handles an action. @throws StatusError */
 export async function handleAction(exchange: Exchange, handler: SubresourceHandler): Promise<Response> {
   const { info, kind, format } = exchange;
+  // A WebSocket begins with a GET, but it does what the verb create is needed for.
+  if (handler.isConnection === true && info.verb !== "create") {
+    exchange.services.authorize(exchange.user, info, "create", info.name);
+  }
   const call = await actionCall(exchange, bodyKind(exchange, kind), handler.isConnection);
   const response: ActionResponse = await handler.handle(call);
   if (response.kind === "response") return response.response;
-  if (response.kind === "connection") {
-    // A WebSocket begins with a GET, but it does what the verb create is needed for.
-    if (info.verb !== "create") exchange.services.authorize(exchange.user, info, "create", info.name);
-    return await response.connect(exchange.request);
-  }
+  if (response.kind === "connection") return await response.connect(exchange.request);
   const isOwn = read(response.object, "kind") === kind.kind && info.subresource !== "";
   return await (isOwn
     ? objectResponse(kind, represented(response.object), response.code, format)
