@@ -1,4 +1,4 @@
-/** kubectl exec, attach, logs and cp on the simulated Pods of `controller dev`, with the compiled binary. */
+/** kubectl exec, cp and port-forward on the simulated Pods of `controller dev`, with the compiled binary. */
 import process from "node:process";
 import { assertEquals, assertMatch } from "../testing.ts";
 import { controlPlaneTest } from "../controlplane/test.ts";

@@ -13,7 +13,7 @@ export function actionHandlers(clock: Clock): readonly SubresourceHandler[] {
   return [
     podBindingHandler(now),
     podEvictionHandler(now),
-    podLogHandler,
+    podLogHandler(clock),
     ...podStreamHandlers(clock),
     namespaceFinalizeHandler,
   ];

@@ -13,7 +13,7 @@ import type { ActionCall, ActionResponse, SubresourceHandler } from "../registry
 import { acceptWebSocket, isClientGone, isWebSocketRequest } from "../sockets/mod.ts";
 import { viewOf } from "./_container_files.ts";
 import { commandNames, Shell } from "./shell.ts";
-import { checkContainer, simulatedLog } from "./pod_log.ts";
+import { checkContainer, isOn, simulatedLog } from "./pod_log.ts";
 
 const protocols = ["v5.channel.k8s.io", "v4.channel.k8s.io"];
 const channels = { stdin: 0, stdout: 1, stderr: 2, status: 3, close: 255 } as const;
@@ -69,11 +69,6 @@ function connection(call: ActionCall, subresource: "exec" | "attach", clock: Clo
       });
     },
   };
-}
-
-function isOn(query: URLSearchParams, name: string): boolean {
-  const value = query.get(name)?.toLowerCase();
-  return value !== undefined && value !== "" && value !== "false" && value !== "0";
 }
 
 interface Command {

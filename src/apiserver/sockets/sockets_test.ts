@@ -32,10 +32,14 @@ class Site implements AsyncDisposable {
     return site;
   }
 
-  async create(name: string, data: object = {}): Promise<void> {
-    const body = JSON.stringify({ metadata: { name }, data });
+  async create(name: string): Promise<void> {
+    await this.post(maps, { metadata: { name } });
+  }
+
+  async post(path: string, object: object): Promise<void> {
     const headers = { "content-type": "application/json" };
-    const response = await this.api.fetch(new Request(`http://in.memory${maps}`, { method: "POST", headers, body }));
+    const body = JSON.stringify(object);
+    const response = await this.api.fetch(new Request(`http://in.memory${path}`, { method: "POST", headers, body }));
     assertEquals(response.status, 201, await response.text());
   }
 
@@ -162,4 +166,27 @@ test("above the limit of switched connections a request gets 503, and its watch 
   await until(() => site.api.watches === 0, "the end of the watch");
   const next = await site.socket(`${maps}?watch=1`);
   next.socket.close();
+});
+
+test("a followed log by WebSocket begins with an empty message, is base64 on demand, and ends with its client", async () => {
+  await using site = await Site.start();
+  const space = "/api/v1/namespaces/default";
+  await site.post(`${space}/serviceaccounts`, { metadata: { name: "default" } });
+  const spec = { nodeName: "a", containers: [{ name: "main", image: "example.invalid/main" }] };
+  await site.post(`${space}/pods`, { metadata: { name: "web" }, spec });
+  const idle = site.clock.pendingTimers;
+  const path = `${space}/pods/web/log?follow=true`;
+  for (const protocol of ["binary.k8s.io", "base64.binary.k8s.io"]) {
+    const { socket, headers } = await site.socket(path, { "sec-websocket-protocol": `unknown, ${protocol}` });
+    assertEquals(headers.get("sec-websocket-protocol"), protocol);
+    assertEquals(utf8(await socket.receive()), "");
+    const text = utf8(await socket.receive());
+    const log = protocol.startsWith("base64") ? atob(text) : text;
+    assert(log.startsWith("Pod default/web is simulated"), log);
+    socket.close();
+    await until(() => site.clock.pendingTimers <= idle, "the end of the log");
+  }
+  const refused = await site.open(path, { "sec-websocket-protocol": "unknown" });
+  assertEquals(refused.kind === "refused" && refused.response.status, 403);
+  await until(() => site.clock.pendingTimers <= idle, "the end of the refused log");
 });
