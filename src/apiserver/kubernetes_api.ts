@@ -22,6 +22,7 @@ import {
   type CallWebhook,
   expressionRules,
   httpsWebhookCaller,
+  MutatingPolicyAdmission,
   PolicyAdmission,
   WebhookAdmission,
 } from "./admission/mod.ts";
@@ -122,6 +123,12 @@ export function kubernetesApi(options: KubernetesApiOptions = {}): KubernetesApi
     : new RequestAuthenticator({ tokens, authorizer, allowsAnonymous });
   const otherKinds = ({ collection, version }: Kind) =>
     (kinds.family(collection)?.served ?? []).filter((kind) => kind.version !== version);
+  const policySources = {
+    objects: storage,
+    authorizer,
+    findKind: (group: string, version: string, kind: string) => kinds.findKind(group, version, kind)?.kind,
+    otherKinds,
+  };
   const builtin = builtinAdmission({
     objects: storage,
     random,
@@ -141,12 +148,8 @@ export function kubernetesApi(options: KubernetesApiOptions = {}): KubernetesApi
     admission: [
       builtin.kubelets,
       builtin.first,
-      new PolicyAdmission({
-        objects: storage,
-        authorizer,
-        findKind: (group, version, kind) => kinds.findKind(group, version, kind)?.kind,
-        otherKinds,
-      }),
+      new MutatingPolicyAdmission(policySources),
+      new PolicyAdmission(policySources),
       new WebhookAdmission({
         objects: storage,
         call: callWebhook,

@@ -38,21 +38,12 @@ test("a path that is listed as not served is not, and one that is served is not 
 
 test("the create of a stored-only kind answers with a warning that says what does not happen; an update does not", async () => {
   using server = kubernetesApi().server;
-  const path = "/apis/admissionregistration.k8s.io/v1/mutatingadmissionpolicies";
-  const policy = {
-    apiVersion: "admissionregistration.k8s.io/v1",
-    kind: "MutatingAdmissionPolicy",
+  const path = "/apis/resource.k8s.io/v1/deviceclasses";
+  const deviceClass = {
+    apiVersion: "resource.k8s.io/v1",
+    kind: "DeviceClass",
     metadata: { name: "a" },
-    spec: {
-      reinvocationPolicy: "Never",
-      matchConstraints: {
-        resourceRules: [{ apiGroups: [""], apiVersions: ["v1"], operations: ["CREATE"], resources: ["pods"] }],
-      },
-      mutations: [{
-        patchType: "ApplyConfiguration",
-        applyConfiguration: { expression: "Object{metadata: Object.metadata{labels: Object.metadata.labels{a: 'b'}}}" },
-      }],
-    },
+    spec: { selectors: [{ cel: { expression: "true" } }] },
   };
   const send = (method: string, url: string, body: unknown) =>
     server.fetch(
@@ -62,10 +53,10 @@ test("the create of a stored-only kind answers with a warning that says what doe
         body: JSON.stringify(body),
       }),
     );
-  const created = await send("POST", path, policy);
+  const created = await send("POST", path, deviceClass);
   assertEquals([created.status, created.headers.get("warning")], [
     201,
-    '299 - "this server only stores the MutatingAdmissionPolicy: no request is changed by it"',
+    '299 - "this server only stores the DeviceClass: no device is allocated, and no Pod waits for one"',
   ]);
   const stored = await created.json();
   const updated = await send("PUT", `${path}/a`, { ...stored, metadata: { ...stored.metadata, labels: { a: "b" } } });

@@ -8,6 +8,7 @@ import {
   authorizerType,
   boolType,
   CelEnvironment,
+  type CelExtension,
   type CelType,
   type DecideAccess,
   dynType,
@@ -36,6 +37,8 @@ export interface DeclaredVariables {
   readonly hasAuthorizer: boolean;
   /** Types of the fields of `variables`. @default the variable is not declared */
   readonly composed?: ReadonlyMap<string, CelType>;
+  /** Types and functions besides those of all expressions. @default none */
+  readonly extension?: CelExtension;
 }
 
 const texts = listOf(stringType);
@@ -105,7 +108,7 @@ function objectType(name: string, fields: Readonly<Record<string, CelType>>): Ce
 }
 
 /** The environment for compiling an expression. */
-export function environmentOf({ hasParams, hasAuthorizer, composed }: DeclaredVariables): CelEnvironment {
+export function environmentOf({ hasParams, hasAuthorizer, composed, extension }: DeclaredVariables): CelEnvironment {
   const types = new Map<string, CelType>([
     ["object", dynType],
     ["oldObject", dynType],
@@ -117,7 +120,7 @@ export function environmentOf({ hasParams, hasAuthorizer, composed }: DeclaredVa
   if (composed !== undefined) {
     types.set("variables", { kind: "object", name: "kubernetes.variables", fields: composed });
   }
-  return new CelEnvironment(types);
+  return new CelEnvironment(types, extension);
 }
 
 /** Values by name, for the variables of {@link environmentOf}. */

@@ -1,13 +1,20 @@
 /**
  * CompiledPolicy: a stored ValidatingAdmissionPolicy with its expressions compiled, and PolicyBinding: a stored binding. Both
- * are read once for as long as the object is stored. Also the variables of a policy, and the requests that a policy or
- * binding matches.
+ * are read once for as long as the object is stored. Also what a MutatingAdmissionPolicy has in common with it: the variables,
+ * and the requests that a policy or binding matches.
  */
 import { CelError, CelMap, type CelType, dynType, type Value } from "../cel/mod.ts";
 import { nameOf, objectAt, objectsAt, textAt, textsAt } from "../kinds/mod.ts";
 import { type AdmissionRequest, isJsonObject, type Json, type JsonObject, type Kind, read } from "../model/mod.ts";
 import { type DeclaredVariables, environmentOf, type VariableValues } from "./cel_variables.ts";
-import { compileExpression, type CostCounter, type Expression, matchConditionsOf } from "./expression.ts";
+import {
+  compileExpression,
+  type CostCounter,
+  type Evaluation,
+  type Expression,
+  matchConditionsOf,
+  runExpressions,
+} from "./expression.ts";
 import { isSelectedBy, type MatchContext, matchesRule, type RequestRule, ruleOf } from "./matching.ts";
 
 /** One validation, without its expressions. */
@@ -17,8 +24,8 @@ export interface Validation {
   readonly reason: string;
 }
 
-/** A policy, ready to run. */
-export interface CompiledPolicy {
+/** What validating and mutating policies have in common. */
+export interface PolicyHead {
   readonly name: string;
   readonly match: PolicyMatch | undefined;
   readonly failsOpen: boolean;
@@ -26,6 +33,10 @@ export interface CompiledPolicy {
   readonly paramKind: JsonObject | undefined;
   readonly conditions: readonly Expression[];
   readonly composition: Composition;
+}
+
+/** A ValidatingAdmissionPolicy, ready to run. */
+export interface CompiledPolicy extends PolicyHead {
   readonly validations: readonly Validation[];
   /** The expression of each validation. */
   readonly checks: readonly Expression[];
@@ -65,20 +76,13 @@ export const annotationTypes = ["string", "null_type"];
 
 function compilePolicy(object: JsonObject): CompiledPolicy {
   const spec = objectAt(object, "spec");
-  const paramKind = read<Json>(spec, "paramKind");
-  const hasParams = isJsonObject(paramKind);
-  const [validations, variables] = [objectsAt(spec, "validations"), objectsAt(spec, "variables")];
-  const composition = compositionOf(variables, { hasParams, hasAuthorizer: true });
-  const composed = composition.types;
+  const head = policyHeadOf(object);
+  const [hasParams, composed] = [head.paramKind !== undefined, head.composition.types];
+  const validations = objectsAt(spec, "validations");
   const environment = environmentOf({ hasParams, hasAuthorizer: true, composed });
   const messageEnvironment = environmentOf({ hasParams, hasAuthorizer: false, composed });
   return {
-    name: nameOf(object),
-    match: policyMatchOf(spec.matchConstraints),
-    failsOpen: spec.failurePolicy === "Ignore",
-    paramKind: hasParams ? paramKind : undefined,
-    conditions: matchConditionsOf(spec, hasParams),
-    composition,
+    ...head,
     validations: validations.map((validation) => ({
       expression: textAt(validation, "expression"),
       message: textAt(validation, "message"),
@@ -92,6 +96,21 @@ function compilePolicy(object: JsonObject): CompiledPolicy {
     annotations: objectsAt(spec, "auditAnnotations").map((each) =>
       compileExpression(textAt(each, "valueExpression").trim(), annotationTypes, environment)
     ),
+  };
+}
+
+/** Reads what validating and mutating policies have in common. */
+export function policyHeadOf(object: JsonObject): PolicyHead {
+  const spec = objectAt(object, "spec");
+  const paramKind = read<Json>(spec, "paramKind");
+  const hasParams = isJsonObject(paramKind);
+  return {
+    name: nameOf(object),
+    match: policyMatchOf(spec.matchConstraints),
+    failsOpen: spec.failurePolicy === "Ignore",
+    paramKind: hasParams ? paramKind : undefined,
+    conditions: matchConditionsOf(spec, hasParams),
+    composition: compositionOf(objectsAt(spec, "variables"), { hasParams, hasAuthorizer: true }),
   };
 }
 
@@ -113,7 +132,7 @@ interface NamedRule {
 }
 
 /** `matchConstraints` of a policy or `matchResources` of a binding, read once. */
-interface PolicyMatch {
+export interface PolicyMatch {
   readonly namespaceSelector: Json;
   readonly objectSelector: Json;
   /** Empty when every request matches. */
@@ -185,8 +204,20 @@ export function compositionOf(variables: readonly JsonObject[], declared: Declar
   return { expressions, types };
 }
 
+/** Evaluates a list of expressions with its own variables, whose cost counts for this list. */
+export function evaluateWithVariables(
+  { composition }: PolicyHead,
+  expressions: readonly (Expression | undefined)[],
+  values: VariableValues,
+  budget: number,
+): Evaluation {
+  if (composition.expressions.size === 0) return runExpressions(expressions, values, budget);
+  const variables = new ComposedVariables(composition.expressions, values);
+  return runExpressions(expressions, variables.values, budget, variables);
+}
+
 /** The value of `variables` for one list of expressions. A variable is evaluated once, on first use. */
-export class ComposedVariables extends CelMap implements CostCounter {
+class ComposedVariables extends CelMap implements CostCounter {
   readonly #expressions: ReadonlyMap<string, Expression>;
   readonly #values: VariableValues;
   readonly #found = new Map<string, Value>();

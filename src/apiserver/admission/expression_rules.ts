@@ -6,6 +6,7 @@ import { type CelEnvironment } from "../cel/mod.ts";
 import {
   type ExpressionChecks,
   type FieldPath,
+  mutatingRules,
   objectsAt,
   type PolicyExpressionChecks,
   policyRules,
@@ -18,6 +19,7 @@ import { isJsonObject, type Json, type JsonObject, read } from "../model/mod.ts"
 import { annotationTypes, compositionOf } from "./compiled_policy.ts";
 import { environmentOf } from "./cel_variables.ts";
 import { compileExpression, type Expression } from "./expression.ts";
+import { compileMutation } from "./mutations.ts";
 
 const checks: ExpressionChecks = {
   condition: (expression, hasParams, path, problems) =>
@@ -30,6 +32,7 @@ export const expressionRules: RuleBook = new Map([
   ["ValidatingWebhookConfiguration.admissionregistration.k8s.io", webhookRules(false, checks)],
   ["MutatingWebhookConfiguration.admissionregistration.k8s.io", webhookRules(true, checks)],
   ["ValidatingAdmissionPolicy.admissionregistration.k8s.io", policyRules(checks)],
+  ["MutatingAdmissionPolicy.admissionregistration.k8s.io", mutatingRules(checks)],
 ]);
 
 function policyChecks(spec: JsonObject): PolicyExpressionChecks {
@@ -37,7 +40,8 @@ function policyChecks(spec: JsonObject): PolicyExpressionChecks {
   const variables = objectsAt(spec, "variables");
   const composition = compositionOf(variables, { hasParams, hasAuthorizer: true });
   const composed = variables.length === 0 ? {} : { composed: composition.types };
-  const validation = environmentOf({ hasParams, hasAuthorizer: true, ...composed });
+  const declared = { hasParams, hasAuthorizer: true, ...composed };
+  const validation = environmentOf(declared);
   const messages = environmentOf({ hasParams, hasAuthorizer: false, ...composed });
   return {
     variable(index, path, problems) {
@@ -49,6 +53,12 @@ function policyChecks(spec: JsonObject): PolicyExpressionChecks {
     annotation: (expression, path, problems) =>
       report(
         { ...compileExpression(expression.trim(), annotationTypes, validation), source: expression },
+        path,
+        problems,
+      ),
+    mutation: (expression, patchType, path, problems) =>
+      report(
+        compileMutation(patchType === "JSONPatch" ? patchType : "ApplyConfiguration", expression, declared),
         path,
         problems,
       ),

@@ -1,5 +1,6 @@
-/** Admission plugins beside the rules of a kind: webhooks and ValidatingAdmissionPolicies. */
+/** Admission plugins beside the rules of a kind: webhooks and admission policies. */
 export { expressionRules } from "./expression_rules.ts";
+export { MutatingPolicyAdmission, type MutatingPolicyAdmissionOptions } from "./mutating_policy_admission.ts";
 export { PolicyAdmission, type PolicyAdmissionOptions } from "./policy_admission.ts";
 export { WebhookAdmission, type WebhookAdmissionOptions } from "./webhook_admission.ts";
 export {

@@ -6,45 +6,39 @@
  * are evaluated but not written anywhere.
  */
 import { jsonValueOf, type Value } from "../cel/mod.ts";
-import { nameOf, objectAt, textAt } from "../kinds/mod.ts";
 import {
   type AdmissionPlugin,
   type AdmissionRequest,
   type Authorizer,
-  isJsonObject,
-  type Json,
-  type JsonObject,
   type Kind,
-  type ObjectReader,
-  read,
   StatusError,
   utf8Length,
 } from "../model/mod.ts";
 import { valuesOf, type VariableValues } from "./cel_variables.ts";
+import { type CompiledPolicy, evaluateWithVariables, policyOf, type Validation } from "./compiled_policy.ts";
+import { type Evaluation, type ExpressionResult, meetsConditions, policyBudget } from "./expression.ts";
+import { isExempt, requestInVersion } from "./matching.ts";
 import {
-  bindingOf,
-  type CompiledPolicy,
-  ComposedVariables,
-  matchingKindOf,
-  type PolicyBinding,
-  policyOf,
-  type Validation,
-} from "./compiled_policy.ts";
-import { type Evaluation, type ExpressionResult, meetsConditions, policyBudget, runExpressions } from "./expression.ts";
-import { isExempt, labelsOf, matchContextOf, matchesSelector, requestInVersion } from "./matching.ts";
+  matchingPolicies,
+  type MatchingPolicy,
+  namespaceOf,
+  paramKindOf,
+  paramsOf,
+  type PolicyCollections,
+  type PolicySources,
+  subjectName,
+} from "./policy_bindings.ts";
 
-const policyCollection = "validatingadmissionpolicies.admissionregistration.k8s.io";
-const bindingCollection = "validatingadmissionpolicybindings.admissionregistration.k8s.io";
+const collections: PolicyCollections<CompiledPolicy> = {
+  policies: "validatingadmissionpolicies.admissionregistration.k8s.io",
+  bindings: "validatingadmissionpolicybindings.admissionregistration.k8s.io",
+  policyOf,
+};
 
 /** Options of {@link PolicyAdmission}. */
-export interface PolicyAdmissionOptions {
-  readonly objects: ObjectReader;
+export interface PolicyAdmissionOptions extends PolicySources {
   /** The authorizer of the variable `authorizer`. */
   readonly authorizer: Authorizer;
-  /** Finds the kind of params. */
-  readonly findKind: (group: string, version: string, kind: string) => Kind | undefined;
-  /** The other served versions of a kind. */
-  readonly otherKinds: (kind: Kind) => readonly Kind[];
 }
 
 /** A denial of a request. */
@@ -56,16 +50,7 @@ interface Denial {
   readonly reason: string;
 }
 
-/** A policy that matches a request. */
-interface MatchingPolicy {
-  readonly policy: CompiledPolicy;
-  /** The bindings that match the request. */
-  readonly bindings: readonly PolicyBinding[];
-  /** The kind of the request, perhaps in another version. */
-  readonly kind: Kind;
-}
-
-interface PreparedPolicy extends MatchingPolicy {
+interface PreparedPolicy extends MatchingPolicy<CompiledPolicy> {
   /** The request in the version that the policy matches. */
   readonly request: AdmissionRequest;
 }
@@ -80,26 +65,18 @@ export class PolicyAdmission implements AdmissionPlugin {
 
   validate(request: AdmissionRequest): void | Promise<void> {
     if (isExempt(request.kind)) return;
-    const byPolicy = this.#bindings();
-    if (byPolicy === undefined) return;
-    const context = matchContextOf(request, this.#options);
-    const matching: MatchingPolicy[] = [];
-    for (const object of this.#options.objects.list(policyCollection)) {
-      const bindings = byPolicy.get(nameOf(object))?.filter(({ match }) =>
-        matchingKindOf(match, request, context) !== undefined
-      );
-      if (bindings === undefined || bindings.length === 0) continue;
-      const policy = policyOf(object);
-      const kind = matchingKindOf(policy.match, request, context);
-      if (kind !== undefined) matching.push({ policy, bindings, kind });
-    }
+    const matching = matchingPolicies(request, this.#options, collections);
+    if (matching.length === 0) return;
     if (matching.every(({ kind }) => kind === request.kind)) {
       return this.#evaluate(request, matching.map((each) => ({ ...each, request })));
     }
     return this.#convertAndEvaluate(request, matching);
   }
 
-  async #convertAndEvaluate(request: AdmissionRequest, matching: readonly MatchingPolicy[]): Promise<void> {
+  async #convertAndEvaluate(
+    request: AdmissionRequest,
+    matching: readonly MatchingPolicy<CompiledPolicy>[],
+  ): Promise<void> {
     const prepared: PreparedPolicy[] = [];
     for (const each of matching) prepared.push({ ...each, request: await requestInVersion(request, each.kind) });
     this.#evaluate(request, prepared);
@@ -112,17 +89,10 @@ export class PolicyAdmission implements AdmissionPlugin {
     if (first !== undefined) throw denialError(first, request);
   }
 
-  /** The bindings by policy name; undefined when there are none, which is checked first because it is cheap. */
-  #bindings(): ReadonlyMap<string, readonly PolicyBinding[]> | undefined {
-    const all: PolicyBinding[] = [];
-    for (const object of this.#options.objects.list(bindingCollection)) all.push(bindingOf(object));
-    return all.length === 0 ? undefined : Map.groupBy(all, (binding) => binding.policyName);
-  }
-
   #run({ policy, bindings, request }: PreparedPolicy, requestKind: Kind, denials: Denial[]): void {
     const deny = (binding: string, message: string, reason = "Invalid") =>
       denials.push({ policy: policy.name, binding, message, reason });
-    const { kind, problem } = this.#paramKind(policy);
+    const { kind, problem } = paramKindOf(policy, this.#options);
     if (problem !== "") {
       if (!policy.failsOpen) deny("", `failed to configure policy: ${problem}`);
       return;
@@ -148,23 +118,9 @@ export class PolicyAdmission implements AdmissionPlugin {
   }
 
   #values(request: AdmissionRequest, requestKind: Kind): VariableValues {
-    const { kind, namespace } = request;
-    const stored = namespace === "" || kind.collection === "namespaces"
-      ? undefined
-      : this.#options.objects.get("namespaces", "", namespace);
+    const stored = namespaceOf(request, this.#options.objects);
     const { authorizer } = this.#options;
     return valuesOf(request, { authorizer, requestKind, ...(stored === undefined ? {} : { namespace: stored }) });
-  }
-
-  #paramKind({ paramKind }: CompiledPolicy): { readonly kind: Kind | undefined; readonly problem: string } {
-    if (paramKind === undefined) return { kind: undefined, problem: "" };
-    const [apiVersion, name] = [textAt(paramKind, "apiVersion"), textAt(paramKind, "kind")];
-    const slash = apiVersion.indexOf("/");
-    const [group, version] = [apiVersion.slice(0, Math.max(0, slash)), apiVersion.slice(slash + 1)];
-    const kind = this.#options.findKind(group, version, name);
-    if (kind !== undefined) return { kind, problem: "" };
-    const shown = `${group}/${version}, Kind=${name}`;
-    return { kind, problem: `failed to find resource referenced by paramKind: '${shown}'` };
   }
 }
 
@@ -175,7 +131,7 @@ const codes: ReadonlyMap<string, number> = new Map([["Forbidden", 403], ["Unauth
 
 function denialError({ policy, binding, message, reason }: Denial, request: AdmissionRequest): StatusError {
   const { group, plural } = request.kind;
-  const name = request.name || generatedNameOf(request.object ?? {});
+  const name = subjectName(request);
   const resource = group === "" ? plural : `${plural}.${group}`;
   const cause = binding === "" ? "" : ` with binding '${binding}'`;
   const detail = `ValidatingAdmissionPolicy '${policy}'${cause} denied request: ${message}`;
@@ -185,11 +141,6 @@ function denialError({ policy, binding, message, reason }: Denial, request: Admi
     kind: plural,
     causes: [{ message: detail }],
   });
-}
-
-/** The name of an object that has no name yet. */
-function generatedNameOf(object: JsonObject): string {
-  return nameOf(object) || textAt(objectAt(object, "metadata"), "generateName") || "Unknown";
 }
 
 /** One failed validation. */
@@ -213,14 +164,14 @@ function violationsOf(policy: CompiledPolicy, values: VariableValues): readonly 
   const outcome = meetsConditions(policy.conditions, conditionValues, policy.failsOpen);
   if (outcome.kind === "unmet") return [];
   if (outcome.kind === "failed") return failure(policy, outcome.message);
-  const checks = evaluate(policy, policy.checks, values, policyBudget);
+  const checks = evaluateWithVariables(policy, policy.checks, values, policyBudget);
   if (checks.kind === "failed") return failure(policy, checks.message);
-  const messages = evaluate(policy, policy.messages, values, checks.budget);
+  const messages = evaluateWithVariables(policy, policy.messages, values, checks.budget);
   const violations = checks.results.flatMap((result, index) => {
     const validation = policy.validations[index];
     return validation === undefined ? [] : violationOf(policy, validation, result, messages, index);
   });
-  const annotations = evaluate(policy, policy.annotations, values, policyBudget);
+  const annotations = evaluateWithVariables(policy, policy.annotations, values, policyBudget);
   // Without an audit log the values are not used, but errors in them count as on the real server.
   if (annotations.kind === "failed") return failure(policy, annotations.message);
   const failed = policy.failsOpen
@@ -229,18 +180,6 @@ function violationsOf(policy: CompiledPolicy, values: VariableValues): readonly 
       result.kind === "error" ? [{ message: result.message, reason: "Invalid", isUnconditional: true }] : []
     );
   return [...violations, ...failed];
-}
-
-/** Evaluates a list of expressions with its own variables, whose cost counts for this list. */
-function evaluate(
-  { composition }: CompiledPolicy,
-  expressions: Parameters<typeof runExpressions>[0],
-  values: VariableValues,
-  budget: number,
-): Evaluation {
-  if (composition.expressions.size === 0) return runExpressions(expressions, values, budget);
-  const variables = new ComposedVariables(composition.expressions, values);
-  return runExpressions(expressions, variables.values, budget, variables);
 }
 
 /** An error, which counts unless the failurePolicy is Ignore. */
@@ -268,54 +207,4 @@ function violationOf(
 function usableMessage(value: Value): string {
   const text = typeof value === "string" ? value.trim() : "";
   return text.includes("\n") || utf8Length(text) > maxMessageBytes ? "" : text;
-}
-
-/** The params of a binding, [null] for a policy without params; or the error of the binding. */
-type Params =
-  | { readonly kind: "found"; readonly objects: readonly (JsonObject | null)[] }
-  | { readonly kind: "failed"; readonly message: string };
-
-/** Finds the params of a binding. @param kind the paramKind of the policy; undefined when it has none */
-function paramsOf(
-  kind: Kind | undefined,
-  paramRef: Json | undefined,
-  requestNamespace: string,
-  objects: ObjectReader,
-): Params {
-  if (kind === undefined || !isJsonObject(paramRef)) return { kind: "found", objects: [null] };
-  const own = textAt(paramRef, "namespace");
-  const isNamespaced = kind.scope === "Namespaced";
-  if (own !== "" && !isNamespaced) {
-    return failed("paramRef.namespace must not be provided for a cluster-scoped `paramKind`");
-  }
-  const namespace = isNamespaced ? own || requestNamespace : "";
-  if (isNamespaced && namespace === "") {
-    return failed("cannot use namespaced paramRef in policy binding that matches cluster-scoped resources");
-  }
-  const found = [...selectedParams(kind, paramRef, namespace, objects)];
-  if (found.length === 0 && paramRef.parameterNotFoundAction === "Deny") {
-    return failed("no params found for policy binding with `Deny` parameterNotFoundAction");
-  }
-  return { kind: "found", objects: found };
-}
-
-function* selectedParams(
-  kind: Kind,
-  paramRef: JsonObject,
-  namespace: string,
-  objects: ObjectReader,
-): Generator<JsonObject, void, void> {
-  const name = textAt(paramRef, "name");
-  if (name !== "") {
-    const object = objects.get(kind.collection, namespace, name);
-    if (object !== undefined) yield object;
-    return;
-  }
-  const selector = read<Json>(paramRef, "selector") ?? null;
-  const all = kind.scope === "Namespaced" ? objects.list(kind.collection, namespace) : objects.list(kind.collection);
-  for (const object of all) if (matchesSelector(selector, labelsOf(object))) yield object;
-}
-
-function failed(message: string): Params {
-  return { kind: "failed", message };
 }

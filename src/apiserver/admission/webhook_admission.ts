@@ -3,7 +3,7 @@
  * ValidatingWebhookConfigurations, as kube-apiserver does.
  *
  * Mutating webhooks run one after the other, ordered by configuration name; those with reinvocationPolicy IfNeeded run again
- * when a later one changed the object. Validating webhooks run concurrently. Configurations and policies themselves are
+ * in a second round of admission when the object has changed since. Validating webhooks run concurrently. Configurations and policies themselves are
  * exempt, so that a broken one can always be removed.
  */
 import {
@@ -36,6 +36,7 @@ import {
   type RequestRule,
   ruleOf,
 } from "./matching.ts";
+import { ReinvocationsByRequest } from "./_reinvocations.ts";
 import { type CallWebhook, targetOf, type WebhookTarget } from "./webhook_call.ts";
 import { sendReview } from "./webhook_review.ts";
 
@@ -58,6 +59,7 @@ export interface WebhookAdmissionOptions {
 export class WebhookAdmission implements AdmissionPlugin {
   readonly name = "Webhooks";
   readonly #options: WebhookAdmissionOptions;
+  readonly #reinvocations = new ReinvocationsByRequest<Webhook>();
 
   constructor(options: WebhookAdmissionOptions) {
     this.#options = options;
@@ -75,14 +77,15 @@ export class WebhookAdmission implements AdmissionPlugin {
   }
 
   async #admitAll(webhooks: readonly Invocation[], request: AdmissionRequest): Promise<void> {
-    const again: Invocation[] = [];
+    const reinvocations = this.#reinvocations.of(request);
+    reinvocations.begin();
     for (const invocation of webhooks) {
+      const { webhook } = invocation;
+      if (!reinvocations.mayRun(webhook)) continue;
       const hasChanged = await this.#mutate(invocation, request);
-      if (!hasChanged) continue;
-      const before = webhooks.slice(0, webhooks.indexOf(invocation));
-      again.push(...before.filter((other) => other.webhook.isReinvoked && !again.includes(other)));
+      reinvocations.ran(webhook, { hasChanged, isReinvoked: webhook.isReinvoked });
     }
-    for (const invocation of again) await this.#mutate(invocation, request);
+    reinvocations.end();
   }
 
   async #validateAll(webhooks: readonly Invocation[], request: AdmissionRequest): Promise<void> {

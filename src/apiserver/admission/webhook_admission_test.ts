@@ -146,7 +146,11 @@ test("a webhook's patch changes the object, and webhooks with IfNeeded are calle
     { a: { reinvocationPolicy: "IfNeeded" }, b: {} },
     () => late.called.at(-1) === "b" ? add : { allowed: true },
   );
-  await late.admission.admit(requestFor({}).request);
+  const again = requestFor({}).request;
+  await late.admission.admit(again);
+  assertEquals([late.called, again.needsSecondRound], [["a", "b"], true]);
+  again.isSecondRound = true;
+  await late.admission.admit(again);
   assertEquals(late.called, ["a", "b", "a"]);
 });
 

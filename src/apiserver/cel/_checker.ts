@@ -2,9 +2,10 @@
  * The type checker: finds the type of each part of an expression and the overloads of each call, and reports what does not
  * match. The rules and messages are those of cel-go's checker.
  */
-import { type Call, type Comprehension, type Expr, qualifiedName, type Select } from "./ast.ts";
+import { type Call, type Comprehension, type Expr, qualifiedName, type Select, type StructExpr } from "./ast.ts";
 import type { FunctionDecl } from "./functions.ts";
 import type { Issue } from "./issues.ts";
+import type { FindStruct } from "./structs.ts";
 import {
   boolType,
   bytesType,
@@ -13,7 +14,9 @@ import {
   durationType,
   dynType,
   errorType,
+  fieldTypeOf,
   formatType,
+  formatTypeName,
   intType,
   isSameType,
   listOf,
@@ -26,6 +29,12 @@ import {
   TypeSolver,
   uintType,
 } from "./types.ts";
+
+/** What expressions may name besides variables. */
+export interface Declarations {
+  readonly functions: ReadonlyMap<string, FunctionDecl>;
+  readonly findStruct: FindStruct;
+}
 
 /** The result of checking an expression. */
 export interface Checked {
@@ -73,15 +82,15 @@ const typeIdents: ReadonlyMap<string, readonly [type: CelType, name: string]> = 
 export function checkCel(
   expr: Expr,
   variables: ReadonlyMap<string, CelType>,
-  functions: ReadonlyMap<string, FunctionDecl>,
+  declared: Declarations,
 ): Checked {
-  const checker = new Checker(variables, functions);
+  const checker = new Checker(variables, declared);
   checker.check(expr);
   return checker.result(expr);
 }
 
 class Checker {
-  readonly #functions: ReadonlyMap<string, FunctionDecl>;
+  readonly #declared: Declarations;
   readonly #solver = new TypeSolver();
   readonly #types = new Map<Expr, CelType>();
   readonly #calls = new Map<Call, CheckedCall>();
@@ -91,9 +100,9 @@ class Checker {
   readonly #issues: Issue[] = [];
   readonly #scopes: Map<string, CelType>[];
 
-  constructor(variables: ReadonlyMap<string, CelType>, functions: ReadonlyMap<string, FunctionDecl>) {
+  constructor(variables: ReadonlyMap<string, CelType>, declared: Declarations) {
     this.#scopes = [new Map(variables)];
-    this.#functions = functions;
+    this.#declared = declared;
   }
 
   result(expr: Expr): Checked {
@@ -137,8 +146,7 @@ class Checker {
       case "map":
         return this.#mapType(expr);
       case "struct":
-        this.#undeclared(expr.offset, expr.typeName);
-        return errorType;
+        return this.#structType(expr);
       case "comprehension":
         return this.#loopType(expr);
       default:
@@ -162,10 +170,11 @@ class Checker {
       if (expr.kind === "select") this.#dotted.set(expr, name);
       return found;
     }
-    const type = typeIdents.get(name);
+    const known = typeIdents.get(name);
+    const type = known?.[0] ?? this.#declared.findStruct(name)?.type;
     if (type === undefined) return undefined;
-    this.#typeNames.set(expr, type[1]);
-    return { kind: "type", of: type[0] };
+    this.#typeNames.set(expr, known?.[1] ?? name);
+    return { kind: "type", of: type };
   }
 
   #selectType(expr: Select): CelType {
@@ -189,7 +198,7 @@ class Checker {
       case "map":
         return target.value;
       case "object": {
-        const type = target.fields.get(field);
+        const type = fieldTypeOf(target, field);
         if (type === undefined) this.#issue(offset, `undefined field '${field}'`);
         return type ?? errorType;
       }
@@ -217,16 +226,16 @@ class Checker {
     for (const argument of args) this.check(argument);
     if (target === undefined) {
       const plain = name.replace(/^\./, "");
-      const declaration = this.#functions.get(plain);
+      const declaration = this.#declared.functions.get(plain);
       if (declaration !== undefined) return this.#resolved(expr, declaration, undefined);
       this.#undeclared(offset, plain);
       return errorType;
     }
     const prefix = qualifiedName(target);
-    const qualified = prefix === undefined ? undefined : this.#functions.get(`${prefix}.${name}`);
+    const qualified = prefix === undefined ? undefined : this.#declared.functions.get(`${prefix}.${name}`);
     if (qualified !== undefined) return this.#resolved(expr, qualified, undefined);
     this.check(target);
-    const declaration = this.#functions.get(name);
+    const declaration = this.#declared.functions.get(name);
     if (declaration !== undefined) return this.#resolved(expr, declaration, target);
     this.#undeclared(offset, name);
     return errorType;
@@ -289,6 +298,34 @@ class Checker {
       value = this.#joined(value, this.#itemType(entry.value, entry.isOptional));
     }
     return mapOf(key ?? this.#solver.variable(), value ?? this.#solver.variable());
+  }
+
+  #structType(expr: StructExpr): CelType {
+    const name = expr.typeName.replace(/^\./, "");
+    const type = this.#declared.findStruct(name)?.type;
+    if (type === undefined) {
+      this.#noStruct(expr.offset, name);
+      return errorType;
+    }
+    for (const field of expr.fields) {
+      const found = this.#itemType(field.value, field.isOptional);
+      const wanted = fieldTypeOf(type, field.name);
+      if (wanted !== undefined && this.#solver.isAssignable(wanted, found)) continue;
+      // A field that does not exist has a type without a name.
+      const expected = wanted === undefined ? "" : formatType(this.#solver.resolve(wanted));
+      const actual = formatType(this.#solver.resolve(found));
+      const what = `expected type of field '${field.name}' is '${expected}' but provided type is '${actual}'`;
+      this.#issue(field.offset, what);
+    }
+    return type;
+  }
+
+  #noStruct(offset: number, name: string): void {
+    const known = typeIdents.get(name);
+    if (known !== undefined) return this.#issue(offset, `'${known[1]}' is not a message type`);
+    const variable = this.#scopes.findLast((scope) => scope.has(name))?.get(name);
+    if (variable === undefined) this.#undeclared(offset, name);
+    else this.#issue(offset, `'${formatTypeName(variable)}' is not a type`);
   }
 
   #itemType(expr: Expr, isOptional: boolean): CelType {

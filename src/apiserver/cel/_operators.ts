@@ -9,12 +9,14 @@ import {
   CelMap,
   CelOpaque,
   CelOptional,
+  CelStruct,
   CelTimestamp,
   CelTypeValue,
   CelUint,
   itemsOf,
   mapKeyOf,
   noSuchOverload,
+  typeNameOf,
   type Value,
   ValueList,
   ValueMap,
@@ -149,6 +151,10 @@ function listsEqual(left: CelList, right: Value): Value {
 }
 
 function mapsEqual(left: CelMap, right: Value): Value {
+  // Structs of different types differ, also those with the same fields.
+  if (left instanceof CelStruct || right instanceof CelStruct) {
+    if (typeNameOf(left) !== typeNameOf(right)) return false;
+  }
   if (!(right instanceof CelMap)) return left.equals === undefined ? false : noSuchOverload(right);
   if (left.equals !== undefined) return left.equals(right);
   if (left.size !== right.size) return false;

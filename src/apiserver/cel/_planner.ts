@@ -4,20 +4,21 @@
  *
  * Guarantees: a run adds up its cost and ends when it exceeds the limit; the numbers are those of the real server.
  */
-import { accumulatorName, type Call, type Comprehension, type Expr, type Literal } from "./ast.ts";
-import type { Checked } from "./_checker.ts";
+import { accumulatorName, type Call, type Comprehension, type Expr, type Literal, type StructExpr } from "./ast.ts";
+import type { Checked, Declarations } from "./_checker.ts";
 import { type FunctionDecl, type Implementation, isOfType, noOverloadFor } from "./functions.ts";
 import { ListBuilder, MapBuilder } from "./_operators.ts";
 import { callCostOf, needsResult } from "./_runtime_cost.ts";
 import { findAt, indexed } from "./_standard_operators.ts";
+import type { FindStruct } from "./structs.ts";
 import type { CelType } from "./types.ts";
 import {
   CelError,
-  CelList,
   CelMap,
   CelOptional,
   CelTypeValue,
   CelUint,
+  forEachElement,
   mapKeyOf,
   noneOptional,
   noSuchOverload,
@@ -54,9 +55,9 @@ export const perCallLimit = 1_000_000;
 export function planCel(
   checked: Checked,
   variables: ReadonlyMap<string, CelType>,
-  functions: ReadonlyMap<string, FunctionDecl>,
+  { functions, findStruct }: Declarations,
 ): CelProgram {
-  const planner = new Planner(checked, variables, functions);
+  const planner = new Planner(checked, variables, functions, findStruct);
   const evaluate = planner.plan(checked.expr);
   const { used } = checked;
   return { used, run: (values, costLimit = perCallLimit) => runPlan(evaluate, values, costLimit) };
@@ -76,10 +77,12 @@ function runPlan(evaluate: Evaluate, values: readonly Value[], limit: number): C
 
 const listCost = 10;
 const mapCost = 30;
+const structCost = 40;
 
 class Planner {
   readonly #checked: Checked;
   readonly #functions: ReadonlyMap<string, FunctionDecl>;
+  readonly #findStruct: FindStruct;
   /** Slots of variables by name, the innermost last. */
   readonly #scopes: (readonly [name: string, slot: number])[];
   #slots: number;
@@ -88,9 +91,11 @@ class Planner {
     checked: Checked,
     variables: ReadonlyMap<string, CelType>,
     functions: ReadonlyMap<string, FunctionDecl>,
+    findStruct: FindStruct,
   ) {
     this.#checked = checked;
     this.#functions = functions;
+    this.#findStruct = findStruct;
     this.#scopes = Array.from(variables.keys(), (name, slot) => [name, slot] as const);
     this.#slots = variables.size;
   }
@@ -121,7 +126,7 @@ class Planner {
       case "comprehension":
         return this.#loop(expr);
       case "struct":
-        return () => new CelError("no such type");
+        return this.#struct(expr);
       default:
         return expr satisfies never;
     }
@@ -320,6 +325,23 @@ class Planner {
     };
   }
 
+  #struct(expr: StructExpr): Evaluate {
+    const type = this.#findStruct(expr.typeName.replace(/^\./, ""));
+    const fields = expr.fields.map((field) => ({ ...field, evaluate: this.plan(field.value) }));
+    return (frame) => {
+      const made = new Map<string, Value>();
+      for (const { name, evaluate, isOptional } of fields) {
+        const value = evaluate(frame);
+        if (value instanceof CelError) return value;
+        if (!isOptional) made.set(name, value);
+        else if (!(value instanceof CelOptional)) return noSuchOverload(value);
+        else if (value.value !== undefined) made.set(name, value.value);
+      }
+      charge(frame, structCost);
+      return type?.create(made) ?? new CelError(`unknown type: ${expr.typeName}`);
+    };
+  }
+
   #loop(expr: Comprehension): Evaluate {
     const range = this.plan(expr.range);
     const initial = this.plan(expr.initial);
@@ -377,26 +399,6 @@ function isConcrete(type: CelType | undefined): boolean {
 function literalValue(value: Literal): Value {
   if (typeof value === "object" && value !== null && !(value instanceof Uint8Array)) return new CelUint(value.uint);
   return value;
-}
-
-/** Calls `turn` for each item or key until it returns false. */
-function forEachElement(
-  container: Value,
-  hasTwo: boolean,
-  turn: (one: Value, two: Value) => boolean,
-): CelError | undefined {
-  if (container instanceof CelList) {
-    for (let index = 0; index < container.size; index++) {
-      const item = container.at(index);
-      if (!(hasTwo ? turn(BigInt(index), item) : turn(item, null))) break;
-    }
-    return undefined;
-  }
-  if (!(container instanceof CelMap)) return noSuchOverload(container);
-  for (const key of container.keys()) {
-    if (!turn(key, hasTwo ? container.find(key) ?? null : null)) break;
-  }
-  return undefined;
 }
 
 /** A chain of `&&` (decided by false) or `||` (decided by true). An error counts only when no operand decides. */

@@ -40,7 +40,7 @@ const byName: ReadonlyMap<string, CallCost> = new Map<string, CallCost>([
   ...named(throughItems, "isSorted sum max min indexOf lastIndexOf"),
   ...named(
     throughTarget,
-    "url lowerAscii upperAscii substring trim cidr isIP isCIDR ip quantity isQuantity semver isSemver",
+    "url lowerAscii upperAscii substring trim cidr isIP isCIDR ip quantity isQuantity semver isSemver jsonpatch.escapeKey",
   ),
   ...named(throughTargetTwice, "split ip.isCanonical"),
   ["replace", (args, result = null) => Math.max(throughTargetTwice(args, result), throughText(result))],

@@ -61,15 +61,15 @@ export class TokenReader {
     return token.kind === "symbol" && token.text === symbol;
   }
 
-  /** Reads a name. */
-  name(): Token {
+  /** Reads a name. @param expected what could stand here, for the message */
+  name(expected = "IDENTIFIER"): Token {
     const token = this.peek();
     if (token.kind === "escaped") this.fail(token.offset, "unsupported syntax: '`'");
     if (token.kind !== "ident" || keywords.has(token.text)) {
       const head = token.kind === "ident" ? "no viable alternative at" : "mismatched";
       this.fail(
         token.offset,
-        `Syntax error: ${head} input '${token.text}'${token.kind === "ident" ? "" : " expecting IDENTIFIER"}`,
+        `Syntax error: ${head} input '${token.text}'${token.kind === "ident" ? "" : ` expecting ${expected}`}`,
       );
     }
     this.#at++;

@@ -51,12 +51,21 @@ export interface MapExpr {
   readonly entries: readonly { readonly key: Expr; readonly value: Expr; readonly isOptional: boolean }[];
 }
 
-/** `Type{field: value}`. No type can be created this way here, but the error must be that of the real server. */
+/** `Type{field: value}`, for the types of the environment. */
 export interface StructExpr {
   readonly kind: "struct";
   readonly offset: number;
   readonly typeName: string;
-  readonly fields: readonly { readonly name: string; readonly value: Expr; readonly isOptional: boolean }[];
+  readonly fields: readonly StructField[];
+}
+
+/** `field: value`, or `?field: value`. */
+export interface StructField {
+  readonly name: string;
+  /** Of the colon, for messages. */
+  readonly offset: number;
+  readonly value: Expr;
+  readonly isOptional: boolean;
 }
 
 /** A loop over a list or over the keys of a map. */

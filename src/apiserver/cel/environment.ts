@@ -6,7 +6,7 @@
  * authorization checks.
  */
 import { authorizerFunctions } from "./authorizer.ts";
-import { checkCel, type Checked } from "./_checker.ts";
+import { checkCel, type Checked, type Declarations } from "./_checker.ts";
 import type { FunctionDecl, Overload } from "./functions.ts";
 import { formatIssues, type Issue } from "./issues.ts";
 import { listFunctions, optionalFunctions } from "./_list_functions.ts";
@@ -19,6 +19,7 @@ import { semverFunctions } from "./_semver.ts";
 import { conversionFunctions, patternOf } from "./_standard_conversions.ts";
 import { operatorFunctions } from "./_standard_operators.ts";
 import { stringFunctions } from "./_strings.ts";
+import type { CelExtension } from "./structs.ts";
 import { type CelType, dynType, formatType, formatTypeName, isSameType, optionalContent } from "./types.ts";
 import { type Call, childrenOf, type Expr } from "./ast.ts";
 import { parseGoDuration, parseRfc3339 } from "./_time.ts";
@@ -54,6 +55,8 @@ const functions: ReadonlyMap<string, FunctionDecl> = (() => {
   return all;
 })();
 
+const standard: Declarations = { functions, findStruct: () => undefined };
+
 /**
  * The environment of expressions.
  *
@@ -71,19 +74,26 @@ export class CelEnvironment {
   /** Types by name, in the order of the values of a program. */
   readonly variables: ReadonlyMap<string, CelType>;
 
-  constructor(variables: ReadonlyMap<string, CelType>) {
+  readonly #declared: Declarations;
+
+  /** @param extension what the environment has besides. @default nothing */
+  constructor(variables: ReadonlyMap<string, CelType>, extension?: CelExtension) {
     this.variables = variables;
+    this.#declared = extension === undefined ? standard : {
+      functions: new Map([...functions, ...extension.functions.map((each) => [each.name, each] as const)]),
+      findStruct: extension.findStruct,
+    };
   }
 
   /** Compiles an expression. */
   compile(source: string): Compiled {
     const parsed = parseCel(source);
     if (parsed.kind === "failed") return failed(source, parsed.issues);
-    const checked = checkCel(parsed.expr, this.variables, functions);
+    const checked = checkCel(parsed.expr, this.variables, this.#declared);
     if (checked.issues.length > 0) return failed(source, checked.issues);
     const issues = validateCel(checked);
     if (issues.length > 0) return failed(source, issues);
-    return { kind: "compiled", checked, program: planCel(checked, this.variables, functions) };
+    return { kind: "compiled", checked, program: planCel(checked, this.variables, this.#declared) };
   }
 }
 

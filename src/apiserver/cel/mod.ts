@@ -31,15 +31,19 @@ export {
   CelList,
   CelMap,
   CelOptional,
+  CelStruct,
   CelTimestamp,
+  CelUint,
   itemsOf,
   noneOptional,
   noSuchOverload,
   type Value,
 } from "./values.ts";
+export type { CelExtension, FindStruct, StructType } from "./structs.ts";
+export { overload, unary } from "./functions.ts";
 export { equal } from "./_operators.ts";
 export { jsonValueOf } from "./json_value.ts";
-export { parseRfc3339 } from "./_time.ts";
+export { formatDuration, formatTimestamp, parseRfc3339 } from "./_time.ts";
 export { dns1035LabelErrors, formatCheck, parseLooseDuration } from "./string_formats.ts";
 export { parseRequestUri } from "./net.ts";
 export { cappedProduct, estimateCost, maxEstimate, type Range, type SizeAtPath } from "./cost_estimate.ts";

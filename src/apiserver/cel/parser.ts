@@ -3,7 +3,7 @@
  * `[?a]`, `{?k: v}`). The messages are those of cel-go; after a syntax error it continues only when there is one token too
  * many or a bracket is missing.
  */
-import type { Expr, Literal } from "./ast.ts";
+import type { Expr, Literal, StructField } from "./ast.ts";
 import type { Issue } from "./issues.ts";
 import { parseBytes, parseInt64, parseText, parseUint64, Stop, type Token, TokenReader, tokensOf } from "./_tokens.ts";
 import { expand } from "./_macros.ts";
@@ -42,6 +42,9 @@ export function parseCel(source: string): Parsed {
     return { kind: "failed", issues };
   }
 }
+
+/** What may stand where the first field of a message begins. */
+const firstField = "{'}', ',', '?', IDENTIFIER, ESC_IDENTIFIER}";
 
 class Parser {
   readonly #tokens: TokenReader;
@@ -246,16 +249,21 @@ class Parser {
     let typeName = first;
     while (this.#tokens.accept(".")) typeName += `.${this.#tokens.name().text}`;
     const { offset } = this.#tokens.take("{");
-    const fields: { name: string; value: Expr; isOptional: boolean }[] = [];
+    const fields: StructField[] = [];
     while (this.#tokens.peek().text !== "}") {
       const isOptional = this.#tokens.accept("?");
-      const name = this.#tokens.name().text;
-      this.#tokens.take(":");
-      fields.push({ name, value: this.#expr(), isOptional });
-      if (!this.#tokens.accept(",")) break;
+      const name = this.#tokens.name(isOptional ? "{IDENTIFIER, ESC_IDENTIFIER}" : firstField).text;
+      const { offset } = this.#tokens.take(":");
+      fields.push({ name, offset, value: this.#expr(), isOptional });
+      if (!this.#tokens.accept(",") || !this.#startsField()) break;
     }
     this.#tokens.take("}");
     return { kind: "struct", offset, typeName, fields };
+  }
+
+  #startsField(): boolean {
+    const { kind, text } = this.#tokens.peek();
+    return kind === "ident" || kind === "escaped" || text === "?";
   }
 
   #list(offset: number): Expr {

@@ -5,13 +5,21 @@ export type CelType =
   | { readonly kind: SimpleKind }
   | { readonly kind: "list"; readonly item: CelType }
   | { readonly kind: "map"; readonly key: CelType; readonly value: CelType }
-  /** An object with known fields, e.g. the schema of a CustomResourceDefinition. */
-  | { readonly kind: "object"; readonly name: string; readonly fields: ReadonlyMap<string, CelType> }
+  | ObjectType
   /** A type of a library. `isObject` for those that the real server declares as object types. */
   | { readonly kind: "opaque"; readonly name: string; readonly of: readonly CelType[]; readonly isObject?: boolean }
   | { readonly kind: "type"; readonly of?: CelType }
   /** A type variable of a declaration, or one that is still open. */
   | { readonly kind: "param"; readonly name: string };
+
+/** An object with known fields, e.g. the schema of a CustomResourceDefinition. */
+export interface ObjectType {
+  readonly kind: "object";
+  readonly name: string;
+  readonly fields: ReadonlyMap<string, CelType>;
+  /** The type of all other fields. @default there are none */
+  readonly otherFields?: CelType;
+}
 
 /** Types without parts. `error` is the type of an expression with a reported issue. */
 type SimpleKind =
@@ -62,6 +70,11 @@ export function paramOf(name: string): CelType {
 /** The type inside an optional; undefined for other types. */
 export function optionalContent(type: CelType): CelType | undefined {
   return type.kind === "opaque" && type.name === "optional_type" ? type.of[0] : undefined;
+}
+
+/** The type of a field; undefined when the object does not have it. */
+export function fieldTypeOf({ fields, otherFields }: ObjectType, name: string): CelType | undefined {
+  return fields.get(name) ?? otherFields;
 }
 
 /** The parts of a type. */

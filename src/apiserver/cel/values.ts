@@ -162,6 +162,30 @@ export class ValueMap extends CelMap {
   }
 }
 
+/** A value of a type that expressions can create: the fields that were set. It is no map, except for the selection of fields. */
+export class CelStruct extends CelMap {
+  readonly typeName: string;
+  readonly fields: ReadonlyMap<string, Value>;
+
+  constructor(typeName: string, fields: ReadonlyMap<string, Value>) {
+    super();
+    this.typeName = typeName;
+    this.fields = fields;
+  }
+
+  override get size(): number {
+    return this.fields.size;
+  }
+
+  override keys(): Iterable<Value> {
+    return this.fields.keys();
+  }
+
+  override find(key: Value): Value | undefined {
+    return typeof key === "string" ? this.fields.get(key) : undefined;
+  }
+}
+
 /** The identity of a map key; undefined for values that cannot be keys. */
 export function mapKeyOf(key: Value): string | undefined {
   switch (typeof key) {
@@ -183,6 +207,26 @@ export function* itemsOf(list: CelList): IterableIterator<Value> {
   for (let index = 0; index < list.size; index++) yield list.at(index);
 }
 
+/** Calls `turn` for each item of a list or key of a map until it returns false. @returns the error of other containers */
+export function forEachElement(
+  container: Value,
+  hasTwo: boolean,
+  turn: (one: Value, two: Value) => boolean,
+): CelError | undefined {
+  if (container instanceof CelList) {
+    for (let index = 0; index < container.size; index++) {
+      const item = container.at(index);
+      if (!(hasTwo ? turn(BigInt(index), item) : turn(item, null))) break;
+    }
+    return undefined;
+  }
+  if (!(container instanceof CelMap) || container instanceof CelStruct) return noSuchOverload(container);
+  for (const key of container.keys()) {
+    if (!turn(key, hasTwo ? container.find(key) ?? null : null)) break;
+  }
+  return undefined;
+}
+
 /** The type name of a value, as `type(x)` and messages show it. */
 export function typeNameOf(value: Value): string {
   switch (typeof value) {
@@ -202,6 +246,7 @@ export function typeNameOf(value: Value): string {
 function objectTypeName(value: Value): string {
   if (value === null) return "null_type";
   if (value instanceof CelList) return "list";
+  if (value instanceof CelStruct) return value.typeName;
   if (value instanceof CelMap) return "map";
   if (value instanceof CelUint) return "uint";
   if (value instanceof Uint8Array) return "bytes";

@@ -42,7 +42,6 @@ const devices = stored("no device is allocated, and no Pod waits for one");
 const priorities = server("named in headers of responses; no request is queued or refused because of it");
 const rbac = server("authorizes requests");
 const webhooks = server("calls webhooks");
-const mutatingPolicies = stored("no request is changed by it");
 
 /** The effect of each built-in kind, by collection. */
 export const kindEffects: Readonly<Record<string, KindEffect>> = {
@@ -95,8 +94,8 @@ export const kindEffects: Readonly<Record<string, KindEffect>> = {
   "storageclasses.storage.k8s.io": cluster("persistentvolume-binder-controller", "local-path-provisioner"),
   "volumeattachments.storage.k8s.io": drivers,
   "volumeattributesclasses.storage.k8s.io": drivers,
-  "mutatingadmissionpolicies.admissionregistration.k8s.io": mutatingPolicies,
-  "mutatingadmissionpolicybindings.admissionregistration.k8s.io": mutatingPolicies,
+  "mutatingadmissionpolicies.admissionregistration.k8s.io": server("changes requests by their mutations"),
+  "mutatingadmissionpolicybindings.admissionregistration.k8s.io": server("applies the mutations of the policy"),
   "mutatingwebhookconfigurations.admissionregistration.k8s.io": webhooks,
   "validatingadmissionpolicies.admissionregistration.k8s.io": server("evaluates their rules"),
   "validatingadmissionpolicybindings.admissionregistration.k8s.io": server("evaluates the rules of the policy"),

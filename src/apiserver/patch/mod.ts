@@ -3,6 +3,7 @@
  * managed fields of each write.
  */
 export { type FieldValidation, jsonPatch, PatchApplyError, type Patched } from "./json_patch.ts";
+export { ConfigurationError, mergeConfiguration } from "./merge_configuration.ts";
 export { mergePatch } from "./merge_patch.ts";
 export { strategicMergePatch } from "./strategic_merge_patch.ts";
 export { applyConfiguration, applyConflict, type ApplyFields, type ApplyOutcome, type FieldConflict } from "./apply.ts";

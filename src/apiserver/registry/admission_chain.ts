@@ -43,9 +43,20 @@ export function admit(
 ): Draft | undefined | Promise<Draft | undefined> {
   const request = requestOf(call, admission);
   const before = managedFieldsIn(admission.object);
-  const pending = runPlugins(parts.admission, 0, request, callAdmit);
+  const pending = admitInRounds(parts.admission, request);
   if (pending === undefined) return withValidManagedFields(request, before);
   return pending.then(() => withValidManagedFields(request, before));
+}
+
+/** Runs all plugins, and once more when a webhook or policy has changed the object. As apiserver `admission/reinvocation.go`. */
+function admitInRounds(plugins: readonly AdmissionPlugin[], request: AdmissionRequest): undefined | Promise<void> {
+  const first = runPlugins(plugins, 0, request, callAdmit);
+  const second = (): undefined | Promise<void> => {
+    if (request.needsSecondRound !== true) return undefined;
+    request.isSecondRound = true;
+    return runPlugins(plugins, 0, request, callAdmit);
+  };
+  return first === undefined ? second() : first.then(second);
 }
 
 function managedFieldsIn(object: Draft | undefined): DraftValue | undefined {

@@ -140,6 +140,7 @@ const enabledPlugins: ReadonlySet<string> = new Set([
     "DefaultStorageClass",
     "DefaultTolerationSeconds",
     "LimitRanger",
+    "MutatingAdmissionPolicy",
     "MutatingAdmissionWebhook",
   ],
   ...["CertificateApproval", "CertificateSigning", "CertificateSubjectRestriction", "NodeRestriction"],

@@ -10,6 +10,7 @@ import { discoveryCases } from "./discovery.ts";
 import { invalidCases } from "./invalid.ts";
 import { kindCases } from "./kinds.ts";
 import { kubectlCases } from "./kubectl.ts";
+import { mutatingCases } from "./mutating.ts";
 import { numberCases } from "./numbers.ts";
 import { subresourceCases } from "./subresources.ts";
 import { patchCases } from "./patch.ts";
@@ -42,6 +43,7 @@ const groups: readonly CaseGroup[] = [
   { group: "webhooks", cases: webhookCases },
   { group: "conversions", cases: conversionCases },
   { group: "policies", cases: policyCases },
+  { group: "mutating", cases: mutatingCases },
   { group: "plugins", cases: pluginCases },
   { group: "numbers", cases: numberCases },
   { group: "access", cases: accessCases },

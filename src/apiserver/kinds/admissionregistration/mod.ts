@@ -11,7 +11,7 @@ import {
   validatingPolicyRules,
 } from "./policies.ts";
 import { mutatingWebhookRules, validatingWebhookRules, webhookConfigurationRow, webhookDefaults } from "./webhooks.ts";
-export { policyRules } from "./policies.ts";
+export { mutatingRules, policyRules } from "./policies.ts";
 export { checkClientConfig, webhookRules } from "./webhooks.ts";
 
 /** The kinds of the group admissionregistration.k8s.io. */

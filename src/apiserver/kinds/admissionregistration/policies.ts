@@ -36,6 +36,8 @@ const maxAnnotations = 20;
 const maxValueExpressionLength = 5 * 1024;
 const reasons = ["Forbidden", "Invalid", "RequestEntityTooLarge"];
 const actions = ["Audit", "Deny", "Warn"];
+const mutatedOperations = ["*", "CONNECT", "CREATE", "UPDATE"];
+const patchTypes = ["ApplyConfiguration", "JSONPatch"];
 
 const common = {
   generationFields: ["spec"],
@@ -66,23 +68,8 @@ function checkPolicy(
   const spec = objectAt(object, "spec");
   const checks = expressions.policy(spec);
   const path = FieldPath.of("spec");
-  if (!has(spec, "failurePolicy")) problems.required(path.child("failurePolicy"));
-  checkKnown(spec, "failurePolicy", ["Fail", "Ignore"], path, problems);
-  checkParamKind(spec, path.child("paramKind"), problems);
-  checkConstraints(spec, path, problems);
-  if (old === undefined || !hasSameConditions(spec, objectAt(old, "spec"))) {
-    checkMatchConditions(
-      spec,
-      path.child("matchConditions"),
-      problems,
-      (expression, place) => expressions.condition(expression, has(spec, "paramKind"), place, problems),
-    );
-  }
-  objectsAt(spec, "variables").forEach((variable, index) => {
-    const place = path.child("variables").index(index);
-    checkVariable(variable, place, problems);
-    if (textAt(variable, "expression").trim() !== "") checks.variable(index, place.child("expression"), problems);
-  });
+  checkHead(spec, old, expressions, problems);
+  checkVariables(spec, checks, problems);
   const [validations, annotations] = [objectsAt(spec, "validations"), objectsAt(spec, "auditAnnotations")];
   if (validations.length === 0 && annotations.length === 0) {
     const why = "validations or auditAnnotations must contain at least one item";
@@ -94,6 +81,38 @@ function checkPolicy(
     checkValidation(validation, checks, path.child("validations").index(index), problems)
   );
   checkAuditAnnotations(object, annotations, checks, path.child("auditAnnotations"), problems);
+}
+
+/** What validating and mutating policies have in common, before the variables. @param afterConstraints checks them further */
+function checkHead(
+  spec: JsonObject,
+  old: JsonObject | undefined,
+  expressions: ExpressionChecks,
+  problems: Problems,
+  afterConstraints: () => void = () => {},
+): void {
+  const path = FieldPath.of("spec");
+  if (!has(spec, "failurePolicy")) problems.required(path.child("failurePolicy"));
+  checkKnown(spec, "failurePolicy", ["Fail", "Ignore"], path, problems);
+  checkParamKind(spec, path.child("paramKind"), problems);
+  checkConstraints(spec, path, problems);
+  afterConstraints();
+  if (old !== undefined && hasSameConditions(spec, objectAt(old, "spec"))) return;
+  checkMatchConditions(
+    spec,
+    path.child("matchConditions"),
+    problems,
+    (expression, place) => expressions.condition(expression, has(spec, "paramKind"), place, problems),
+  );
+}
+
+function checkVariables(spec: JsonObject, checks: PolicyExpressionChecks, problems: Problems): void {
+  const path = FieldPath.of("spec").child("variables");
+  objectsAt(spec, "variables").forEach((variable, index) => {
+    checkVariable(variable, path.index(index), problems);
+    if (textAt(variable, "expression").trim() === "") return;
+    checks.variable(index, path.index(index).child("expression"), problems);
+  });
 }
 
 function checkConstraints(spec: JsonObject, path: FieldPath, problems: Problems): void {
@@ -198,37 +217,78 @@ export const validatingBindingRules: KindRules = {
   },
 };
 
+/** Returns the rules of a MutatingAdmissionPolicy. @param expressions compiles the CEL expressions in it */
+export function mutatingRules(expressions: ExpressionChecks): KindRules {
+  return {
+    ...common,
+    depth: "full",
+    validate: (object, problems) => checkMutatingPolicy(object, undefined, expressions, problems),
+    validateUpdate: (object, old, problems) => checkMutatingPolicy(object, old, expressions, problems),
+  };
+}
+
 /** MutatingAdmissionPolicy. */
-export const mutatingPolicyRules: KindRules = {
-  ...common,
-  depth: "partial",
-  validate(object, problems) {
-    const spec = objectAt(object, "spec");
-    const path = FieldPath.of("spec");
-    checkKnown(spec, "failurePolicy", ["Fail", "Ignore"], path, problems);
-    checkParamKind(spec, path.child("paramKind"), problems);
-    checkConstraints(spec, path, problems);
-    checkMatchConditions(
-      spec,
-      path.child("matchConditions"),
-      problems,
-      (expression, place) => noExpressionChecks.condition(expression, false, place, problems),
-    );
-    objectsAt(spec, "variables").forEach((variable, index) =>
-      checkVariable(variable, path.child("variables").index(index), problems)
-    );
-    const mutations = objectsAt(spec, "mutations");
-    if (mutations.length === 0) problems.required(path.child("mutations"), "mutations must contain at least one item");
-    if (textAt(spec, "reinvocationPolicy") === "") problems.required(path.child("reinvocationPolicy"));
-    checkKnown(spec, "reinvocationPolicy", ["IfNeeded", "Never"], path, problems);
-  },
-};
+export const mutatingPolicyRules: KindRules = mutatingRules(noExpressionChecks);
+
+function checkMutatingPolicy(
+  object: JsonObject,
+  old: JsonObject | undefined,
+  expressions: ExpressionChecks,
+  problems: Problems,
+): void {
+  const spec = objectAt(object, "spec");
+  const checks = expressions.policy(spec);
+  const path = FieldPath.of("spec");
+  checkHead(spec, old, expressions, problems, () => checkMutatedOperations(spec, "matchConstraints", problems));
+  checkVariables(spec, checks, problems);
+  const mutations = objectsAt(spec, "mutations");
+  if (mutations.length === 0) problems.required(path.child("mutations"), "mutations must contain at least one item");
+  mutations.forEach((mutation, index) =>
+    checkMutation(mutation, checks, path.child("mutations").index(index), problems)
+  );
+  if (textAt(spec, "reinvocationPolicy") === "") problems.required(path.child("reinvocationPolicy"));
+  else checkKnown(spec, "reinvocationPolicy", ["IfNeeded", "Never"], path, problems);
+}
+
+/** A deleted object cannot be changed. */
+function checkMutatedOperations(spec: JsonObject, match: string, problems: Problems): void {
+  const path = FieldPath.of("spec").child(match).child("resourceRules").child("operations");
+  for (const rule of objectsAt(objectAt(spec, match), "resourceRules")) {
+    for (const operation of textsAt(rule, "operations")) {
+      if (!mutatedOperations.includes(operation)) problems.notSupported(path, operation, mutatedOperations);
+    }
+  }
+}
+
+function checkMutation(
+  mutation: JsonObject,
+  checks: PolicyExpressionChecks,
+  path: FieldPath,
+  problems: Problems,
+): void {
+  const type = textAt(mutation, "patchType");
+  if (type === "") return problems.required(path.child("patchType"));
+  const [own, other] = type === "JSONPatch" ? ["jsonPatch", "applyConfiguration"] : ["applyConfiguration", "jsonPatch"];
+  if (!patchTypes.includes(type)) return problems.notSupported(path.child("patchType"), type, patchTypes);
+  const patch = findObject(mutation, own);
+  const place = path.child(own).child("expression");
+  const expression = textAt(patch ?? {}, "expression").trim();
+  if (patch === undefined) problems.required(path.child(own), `must be specified when patchType is ${type}`);
+  else if (expression === "") problems.required(place);
+  else checks.mutation(expression, type, place, problems);
+  if (findObject(mutation, other) === undefined) return;
+  problems.invalid(path.child(other), `{${other}}`, `must not be specified when patchType is ${type}`);
+}
 
 /** MutatingAdmissionPolicyBinding. */
 export const mutatingBindingRules: KindRules = {
   ...common,
-  depth: "partial",
-  validate: (object, problems) => checkBinding(objectAt(object, "spec"), FieldPath.of("spec"), problems),
+  depth: "full",
+  validate(object, problems) {
+    const spec = objectAt(object, "spec");
+    checkBinding(spec, FieldPath.of("spec"), problems);
+    checkMutatedOperations(spec, "matchResources", problems);
+  },
 };
 
 function checkBinding(spec: JsonObject, path: FieldPath, problems: Problems): void {

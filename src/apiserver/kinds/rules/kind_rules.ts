@@ -108,6 +108,8 @@ export interface PolicyExpressionChecks {
   validation(expression: string, path: FieldPath, problems: Problems): void;
   message(expression: string, path: FieldPath, problems: Problems): void;
   annotation(expression: string, path: FieldPath, problems: Problems): void;
+  /** Checks the expression of a mutation. @param patchType `JSONPatch` or `ApplyConfiguration` */
+  mutation(expression: string, patchType: string, path: FieldPath, problems: Problems): void;
 }
 
 const nothing = (): void => {};
@@ -115,5 +117,5 @@ const nothing = (): void => {};
 /** Compiles nothing: for servers without CEL. */
 export const noExpressionChecks: ExpressionChecks = {
   condition: nothing,
-  policy: () => ({ variable: nothing, validation: nothing, message: nothing, annotation: nothing }),
+  policy: () => ({ variable: nothing, validation: nothing, message: nothing, annotation: nothing, mutation: nothing }),
 };
