@@ -93,7 +93,9 @@ export class Mask {
   text(text: string): string {
     let masked = text.replaceAll(this.#unique, "UNIQUE");
     for (const stem of this.#stems) {
-      masked = masked.replaceAll(new RegExp(`${RegExp.escape(stem)}[a-z0-9]{5}\\b`, "g"), `${stem}GENERATED`);
+      // Node 22 has no RegExp.escape.
+      const pattern = stem.replaceAll(/\W/g, "\\$&");
+      masked = masked.replaceAll(new RegExp(`${pattern}[a-z0-9]{5}\\b`, "g"), `${stem}GENERATED`);
     }
     for (const [value, word] of this.#known) if (value.length >= 6) masked = masked.replaceAll(value, word);
     for (const [pattern, word] of patterns) masked = masked.replace(pattern, word);
