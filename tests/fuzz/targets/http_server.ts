@@ -67,6 +67,7 @@ async function serve(pieces: readonly Uint8Array[]): Promise<Served> {
     timers: clock,
     onError: (error) => errors.push(error),
     isDraining: false,
+    switched: new Set(),
     bodies: new SharedBudget(limits.maxBufferedBytes),
   });
   let hasEnded = false;
