@@ -78,7 +78,8 @@ async function serving(
     debugTokenFile: join(folder, "token"),
   } as unknown as ServingFlags;
   await using manager = createTestManager([greeter()]);
-  using session = new Session({ name: "op", controllers: [] }, new TestProcess([]));
+  const process = new TestProcess([]);
+  using session = new Session({ name: "op", controllers: [] }, process);
   const debug = { state: debugStateOf(manager.manager), recording: new Recording({ now: () => 0 }), session };
   const reviewer = new Client(new FakeServer({}).transport);
   const metrics = new MetricsRegistry();
@@ -104,7 +105,11 @@ async function serving(
     });
   } finally {
     stop.abort();
-    while (await Promise.race([Promise.all(running).then(() => false), clock.advance(1_000).then(() => true)]));
+    let hasEnded = false;
+    const ended = Promise.all(running).finally(() => hasEnded = true);
+    // The debug endpoint has the clock of its process, by which it cuts off a client that left during its handshake.
+    while (!hasEnded) await Promise.all([clock.advance(1_000), process.clock.advance(1_000)]);
+    await ended;
     await rm(folder, { recursive: true });
   }
 }
