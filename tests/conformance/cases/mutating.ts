@@ -5,6 +5,7 @@
 import { type ConformanceCase, scenario } from "../conformance_case.ts";
 import type { CaseRun } from "../case_run.ts";
 import { at, type Body, configMap, deployment, secret, service } from "./_objects.ts";
+import { paramKind, prepareParams } from "./_policy_params.ts";
 
 const root = "/apis/admissionregistration.k8s.io/v1";
 const policies = `${root}/mutatingadmissionpolicies`;
@@ -32,11 +33,16 @@ function specOf(run: CaseRun, spec: Body): Body {
   };
 }
 
-/** The spec of the policy by which a case sees that the server has read all policies: it labels Secrets. */
-function probeOf(run: CaseRun): Body {
+/**
+ * The spec of the policy by which a case sees that the server has read all policies, and their params: it labels Secrets.
+ *
+ * @param label an expression that is "seen"
+ */
+function probeOf(run: CaseRun, label: string, rest: Body): Body {
   return {
     ...specOf(run, {
-      mutations: [apply('Object{metadata: Object.metadata{labels: {"probe": "seen"}}}')],
+      ...rest,
+      mutations: [apply(`Object{metadata: Object.metadata{labels: {"probe": ${label}}}}`)],
       matchConstraints: {
         resourceRules: [{ apiGroups: [""], apiVersions: ["v1"], resources: ["secrets"], operations: ["CREATE"] }],
         namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": run.namespace } },
@@ -51,23 +57,25 @@ function withPolicies(
   specs: readonly Body[],
   act: (run: CaseRun) => Promise<void>,
   binding: Body = {},
-  before: (run: CaseRun) => Promise<void> = () => Promise.resolve(),
 ): ConformanceCase {
   return scenario(name, async (run) => {
-    await before(run);
+    const usesParams = specs.some((spec) => spec.paramKind !== undefined);
+    if (usesParams) await prepareParams(run, [{ metadata: { name: "params" }, data: { text: "seen" } }]);
+    const probe = usesParams ? probeOf(run, "params.data.text", { paramKind }) : probeOf(run, '"seen"', {});
+    const probeBinding = usesParams ? { paramRef: { name: "params", parameterNotFoundAction: "Deny" } } : {};
     const names = [...specs.map((_, index) => run.name(`policy-${index}`)), run.name("probe")];
     for (const [index, policy] of names.entries()) {
-      const spec = specs[index] === undefined ? probeOf(run) : specOf(run, specs[index]);
+      const spec = specs[index] === undefined ? probe : specOf(run, specs[index]);
       await run.prepare({ path: policies, body: { metadata: { name: policy }, spec } });
-      const rest = specs[index] === undefined ? {} : binding;
+      const rest = specs[index] === undefined ? probeBinding : binding;
       await run.prepare({
         path: bindings,
         body: { metadata: { name: policy }, spec: { policyName: policy, ...rest } },
       });
     }
     try {
-      const probe = { path: `${at(run, "secrets")}?dryRun=All`, body: secret("probe") };
-      await run.until(probe, ({ metadata }) => metadata?.labels?.probe === "seen");
+      const request = { path: `${at(run, "secrets")}?dryRun=All`, body: secret("probe") };
+      await run.until(request, ({ metadata }) => metadata?.labels?.probe === "seen");
       await act(run);
     } finally {
       for (const policy of names) {
@@ -209,17 +217,16 @@ const evaluations: readonly ConformanceCase[] = [
   withPolicies(
     "a policy with params",
     [{
-      paramKind: { apiVersion: "v1", kind: "ConfigMap" },
+      paramKind,
       mutations: [apply('Object{data: {"from": params.data.text}}')],
     }],
     createConfigMap(),
     { paramRef: { name: "params", parameterNotFoundAction: "Deny" } },
-    async (run) => await run.prepare({ path: at(run, "configmaps"), body: configMap("params", { text: "param" }) }),
   ),
   withPolicies(
     "a policy without its params",
     [{
-      paramKind: { apiVersion: "v1", kind: "ConfigMap" },
+      paramKind,
       mutations: [apply('Object{data: {"from": params.data.text}}')],
     }],
     createConfigMap(),

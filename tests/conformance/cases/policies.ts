@@ -2,6 +2,7 @@
 import { type ConformanceCase, requests, scenario } from "../conformance_case.ts";
 import type { CaseRun } from "../case_run.ts";
 import { at, type Body, configMap, secret, template } from "./_objects.ts";
+import { paramKind, prepareParams } from "./_policy_params.ts";
 
 const root = "/apis/admissionregistration.k8s.io/v1";
 const policies = `${root}/validatingadmissionpolicies`;
@@ -42,10 +43,11 @@ function withPolicy(
 ): ConformanceCase {
   return scenario(name, async (run) => {
     const names = { policy: run.name("policy"), binding: run.name("binding"), probe: run.name("probe") };
+    const usesParams = spec.paramKind !== undefined;
+    if (usesParams) await prepareParams(run);
     const ofParams = await before(run);
-    const { paramKind } = Object(spec);
     const probe = policy(run, {
-      ...(paramKind === undefined ? {} : { paramKind }),
+      ...(usesParams ? { paramKind } : {}),
       validations: [{ expression: ofParams === "" ? "false" : ofParams }],
     }, "secrets");
     const bound = typeof binding === "function" ? binding(run) : binding;
@@ -86,7 +88,8 @@ function withPolicy(
  */
 async function untilEnforced(run: CaseRun, ofParams: string): Promise<void> {
   await run.until({ path: `${at(run, "secrets")}?dryRun=All`, body: secret("probe") }, ({ message = "" }) => {
-    return message.includes("'probe-") && message.includes(ofParams) && !message.includes("not yet synced");
+    const isUnready = ["not yet synced", "failed to find resource"].some((reason) => message.includes(reason));
+    return message.includes("'probe-") && message.includes(ofParams) && !isUnready;
   });
 }
 
@@ -98,16 +101,15 @@ const hasFew = "size(object.data) <= int(params.data.most)";
 
 /** Creates the params of a case. */
 const createParams = async (run: CaseRun): Promise<string> => {
-  for (const [name, most] of [["many", "3"], ["few", "1"]] as const) {
-    await run.prepare({
-      path: at(run, "configmaps"),
-      body: configMap(name, { most }, { labels: { params: "yes" } }),
-    });
-  }
+  const params = ([["many", "3"], ["few", "1"]] as const).map(([name, most]) => ({
+    metadata: { name, labels: { params: "yes" } },
+    data: { most },
+  }));
+  await prepareParams(run, params);
   return "params.data.most != '1'";
 };
 
-const withParams = { paramKind: { apiVersion: "v1", kind: "ConfigMap" } };
+const withParams = { paramKind };
 
 /** The match constraints of a policy for another resource. */
 const matching = (rule: Body): Body => ({ resourceRules: [{ ...configMapRule, ...rule }] });
