@@ -18,6 +18,7 @@ import {
   Lexer,
   LineCounter,
   Parser,
+  type ScalarTag,
   type Tags,
   visit,
   YAMLParseError,
@@ -191,6 +192,10 @@ function* parse(
     if (token.startsWith('"') && hasManyBadEscapes(token)) {
       return refused("BAD_DQ_ESCAPE", "the text has many invalid escape sequences", at(offset));
     }
+    if (dialect === "go" && token.startsWith('"')) {
+      const half = surrogateEscape.exec(token)?.[1];
+      if (half !== undefined) return refused("BAD_DQ_ESCAPE", `Invalid escape sequence ${half}`, at(offset));
+    }
     for (const part of parser.next(token)) {
       if (part.type === "error" || part.type === "directive") failures++;
       documents.push(...composer.next(part));
@@ -238,6 +243,9 @@ function refused(code: string, message: string, position: YamlPosition): YamlDoc
 
 const escape = /\\(?:[0abetnvfr "/\\N_LP\t\r\n]|x[\da-f]{2}|u[\da-f]{4}|U[\da-f]{8}|(.?))/gis;
 
+/** Half of a surrogate pair: no character for Go, which knows no pairs of escapes in YAML. */
+const surrogateEscape = /^(?:[^\\]|\\(?!u[dD][89a-fA-F]).)*(\\u[dD][89a-fA-F]..)/s;
+
 /** The library creates an error for each escape sequence that it does not know. */
 function hasManyBadEscapes(token: string): boolean {
   let count = 0;
@@ -265,6 +273,23 @@ function textOf(base64: string): string | undefined {
   }
 }
 
+/** What sigs.k8s.io/yaml says about a key that is null. */
+function nullKeyMessage(value: unknown): string {
+  const held = isScalar(value) ? value.value : value;
+  const shown = typeof held === "string" ? JSON.stringify(held) : held === null ? "interface {}(nil)" : String(held);
+  return `unsupported map key of type: %!s(<nil>), key: <nil>, value: ${isScalar(value) ? shown : "a collection"}`;
+}
+
+/** A value of interfaces as Go prints it in its own syntax. */
+function goSyntax(value: unknown): string {
+  if (value === null || value === undefined) return "interface {}(nil)";
+  if (typeof value === "string") return JSON.stringify(value);
+  if (Array.isArray(value)) return `[]interface {}{${value.map(goSyntax).join(", ")}}`;
+  if (typeof value !== "object") return String(value);
+  const members = Object.entries(value).map(([key, item]) => `${goSyntax(key)}:${goSyntax(item)}`);
+  return `map[interface {}]interface {}{${members.join(", ")}}`;
+}
+
 /** What has no equivalent in JSON. Bytes become text. Go programs refuse it; JavaScript would print the key, and read Infinity. */
 function partsOutsideJson(
   document: Document.Parsed,
@@ -280,8 +305,14 @@ function partsOutsideJson(
     Collection(_key, collection) {
       return hasTagWithoutJson(collection) ? add(collection, "TAG_WITHOUT_JSON", withoutJson) : undefined;
     },
-    Pair(_key, { key }) {
+    Pair(_key, { key, value }) {
+      if (dialect === "go" && isScalar(key) && key.value === null && (key.range ?? null) !== null) {
+        return add(key, "KEY_IS_NULL", nullKeyMessage(value));
+      }
       if (!isCollection(key) && !isAlias(key)) return undefined;
+      if (dialect === "go" && isCollection(key)) {
+        return add(key, "KEY_IS_COLLECTION", `invalid map key: ${goSyntax(key.toJS(document, { maxAliasCount }))}`);
+      }
       return add(key, "KEY_IS_NO_TEXT", "a key is a list, a map or an alias");
     },
     Scalar(_key, scalar) {
@@ -330,6 +361,18 @@ function duplicateOffsets(document: Document.Parsed): readonly number[] {
   return offsets.sort((a, b) => a - b);
 }
 
+/** Go reads octal numbers of YAML 1.2, too. */
+const octal: ScalarTag = {
+  identify: () => false,
+  default: true,
+  tag: "tag:yaml.org,2002:int",
+  test: /^[-+]?0o[0-7_]+$/,
+  resolve: (text) => {
+    const value = BigInt(text.replace(/^[-+]/, "").replaceAll("_", ""));
+    return text.startsWith("-") ? -value : value;
+  },
+};
+
 /** A number with a point, and one with an exponent: each has a digit before the exponent. */
 const withPoint = /^[-+]?(?:\.[0-9][0-9_]*|[0-9][0-9_]*\.[0-9_]*)$/;
 const withExponent = /^[-+]?(?:\.[0-9][0-9_]*|[0-9][0-9_]*(?:\.[0-9_]*)?)[eE][-+]?[0-9]+$/;
@@ -339,7 +382,7 @@ const withExponent = /^[-+]?(?:\.[0-9][0-9_]*|[0-9][0-9_]*(?:\.[0-9_]*)?)[eE][-+
  * NaN.
  */
 function asGoReads(tags: Tags): Tags {
-  return tags.map((tag) => {
+  return [octal, ...tags].map((tag) => {
     if (typeof tag === "string" || tag.collection !== undefined || !tag.tag.endsWith(":float")) return tag;
     if (tag.format === "EXP") return { ...tag, test: withExponent };
     return tag.test?.test(".") === true ? { ...tag, test: withPoint } : tag;

@@ -2,6 +2,7 @@
  * What JSON.parse does not report about a text: its depth, and duplicate keys. One fast pass counts the members of all objects;
  * if the parsed value has fewer, a slow second pass finds the duplicate keys.
  */
+import { StatusError } from "../model/mod.ts";
 
 /** The result of the first pass. */
 export interface Structure {
@@ -20,6 +21,19 @@ const backslash = 92;
 const closeList = 93;
 const openObject = 123;
 const closeObject = 125;
+
+/** The maximum depth of a value. The decoder of Go allows 10000; no real object comes near that. */
+export const maxDepth = 1000;
+
+/** Objects and lists of a body. Each costs ten microseconds where a kind has many defaults and rules. */
+const maxCollections = 120_000;
+
+/** @throws StatusError 413 when a body has too many objects and lists */
+export function checkCollections(count: number): void {
+  if (count <= maxCollections) return;
+  const message = `Request entity too large: it has more than ${maxCollections} objects and lists`;
+  throw new StatusError(413, "RequestEntityTooLarge", message);
+}
 
 /** Counts depth and members. For a text that is not JSON, the numbers have no meaning. */
 export function structureOf(text: string): Structure {

@@ -155,7 +155,7 @@ export function bodyFormat(
   decoders: readonly BodyDecoder[] = [],
 ): Exclude<Format, "protobuf"> | BodyDecoder {
   if (contentType === null || contentType === "" || contentType === "application/json") return "json";
-  const type = (contentType.split(";")[0] ?? "").trim().toLowerCase();
+  const type = mediaTypeOf(contentType);
   if (type === "application/json") return "json";
   if (type === "application/yaml") return "yaml";
   const decoder = decoders.find((known) => known.contentType === type);
@@ -163,6 +163,22 @@ export function bodyFormat(
   // A path without a decoder for protobuf does not list it.
   const types = type === protobufType ? listed.filter((known) => known !== protobufType) : listed;
   throw unsupported([...new Set([...types, ...decoders.map((known) => known.contentType)])]);
+}
+
+const parameter = /^;\s*([!#$%&'*+.^`|~\w-]+)\s*=\s*(?:[!#$%&'*+.^`|~\w-]+|"(?:[^"\\]|\\.)*")\s*/;
+
+/** The media type of a header in lower case; undefined if the header is malformed, as Go's mime.ParseMediaType reads it. */
+function mediaTypeOf(header: string): string | undefined {
+  const [base = ""] = header.split(";");
+  const seen = new Set<string>();
+  for (let rest = header.slice(base.length).trim(); rest !== "" && rest !== ";";) {
+    const found = parameter.exec(rest);
+    const name = found?.[1]?.toLowerCase();
+    if (found === null || name === undefined || seen.has(name)) return undefined;
+    seen.add(name);
+    rest = rest.slice(found[0].length);
+  }
+  return base.trim().toLowerCase();
 }
 
 /** 415: no decoder for the body. */

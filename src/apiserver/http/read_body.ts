@@ -8,34 +8,28 @@ import {
   type Draft,
   type DraftValue,
   isDraft,
-  isJsonArray,
-  isJsonObject,
-  type Json,
   jsonError,
   type JsonObject,
+  jsonTypeName,
   type Kind,
+  numberLiteral,
   parseLiteralJson,
   read,
   StatusError,
-  utf8Length,
 } from "../model/mod.ts";
 import { type ParsedBody, summary, unregistered } from "../registry/mod.ts";
-import { duplicateKeys, membersOf, openingAt, structureOf } from "./json_structure.ts";
+import { type BodyText, goText, withoutLoneSurrogates } from "./body_text.ts";
+import { checkCollections, duplicateKeys, maxDepth, membersOf, openingAt, structureOf } from "./json_structure.ts";
 import { type BodyDecoder, bodyFormat } from "./media_types.ts";
 import { parseYaml } from "./yaml.ts";
 
 /** 3 MiB, as --max-resource-write-bytes of kube-apiserver. */
 export const maxBodyBytes = 3 * 1024 * 1024;
 
-/** The maximum depth of a value. The decoder of Go allows 10000; no real object comes near that. */
-export const maxDepth = 1000;
-
-/** The body as text. @throws StatusError 413 when it is too large */
-export async function readBody(request: Request, limit = maxBodyBytes): Promise<string> {
-  checkAnnounced(request, limit);
-  const text = await request.text();
-  if (text.length > limit || (text.length * 3 > limit && utf8Length(text) > limit)) throw bodyTooLarge(limit);
-  return text;
+/** The body as text, as Go reads it. @throws StatusError 413 when it is too large */
+export async function readBody(request: Request, limit = maxBodyBytes): Promise<BodyText> {
+  const bytes = await readBytes(request, limit);
+  return { text: goText(bytes), bytes };
 }
 
 /** The body as bytes. @throws StatusError 413 when it is too large */
@@ -48,16 +42,6 @@ export async function readBytes(request: Request, limit = maxBodyBytes): Promise
 
 function checkAnnounced(request: Request, limit: number): void {
   if (Number(request.headers.get("content-length") ?? "0") > limit) throw bodyTooLarge(limit);
-}
-
-/** Objects and lists of a body. Each costs ten microseconds where a kind has many defaults and rules. */
-const maxCollections = 120_000;
-
-/** @throws StatusError 413 when a body has too many objects and lists */
-export function checkCollections(count: number): void {
-  if (count <= maxCollections) return;
-  const message = `Request entity too large: it has more than ${maxCollections} objects and lists`;
-  throw new StatusError(413, "RequestEntityTooLarge", message);
 }
 
 /** 413. */
@@ -100,14 +84,14 @@ export async function bodySource(
     const bytes = await readBytes(request);
     return sourceOf(() => ({ draft: decoded(format, bytes, kind), duplicates: [], text: "" }), bytes.byteLength);
   }
-  const text = await readBody(request);
-  if (format === "yaml") return await yamlSource(text, kind);
-  let first: ParsedBody | undefined = parseJson(text, kind);
+  const body = await readBody(request);
+  if (format === "yaml") return await yamlSource(body, kind);
+  let first: ParsedBody | undefined = parseJson(body, kind);
   return sourceOf(() => {
-    const parsed = first ?? parseJson(text, kind);
+    const parsed = first ?? parseJson(body, kind);
     first = undefined;
     return parsed;
-  }, text.length);
+  }, body.text.length);
 }
 
 function decoded(format: BodyDecoder, bytes: Uint8Array, kind: Kind): Draft {
@@ -119,62 +103,55 @@ function decoded(format: BodyDecoder, bytes: Uint8Array, kind: Kind): Draft {
   }
 }
 
-function parseJson(text: string, kind: Kind): ParsedBody {
+/** @param shown what messages quote, if it is not the text itself */
+function parseJson({ text, bytes }: BodyText, kind: Kind, shown = text): ParsedBody {
   const { depth, members, collections } = structureOf(text);
   checkCollections(collections);
   if (depth > maxDepth) {
     const why = `json parse error: invalid character '${openingAt(text, maxDepth)}' exceeded max depth`;
-    throw unrecognized(kind, text, `couldn't get version/kind; ${why}`);
+    throw unrecognized(kind, shown, `couldn't get version/kind; ${why}`);
   }
-  const value = parsedValue(text, kind);
-  if (value === null) return { draft: {}, duplicates: [], text };
-  if (!isDraft(value)) throw notAnObject(kind, text, value);
+  const value = parsedValue({ text, bytes }, kind, shown);
+  if (value === null) return { draft: {}, duplicates: [], text: shown };
+  if (!isDraft(value)) throw notAnObject(kind, shown, value);
   const duplicates = members === membersOf(value) ? [] : duplicateKeys(text).map((path) => `duplicate field "${path}"`);
-  return { draft: value, duplicates, text };
+  return { draft: value, duplicates, text: shown };
 }
 
-function parsedValue(text: string, kind: Kind): DraftValue {
+function parsedValue({ text, bytes }: BodyText, kind: Kind, shown: string): DraftValue {
+  const whole = withoutLoneSurrogates(text);
   try {
     // Custom resources are maps, whose numbers are those of JSON.
-    return (kind.hasStrategicMerge ? parseLiteralJson(text) : parseFiniteJson(text)) as DraftValue;
+    return (kind.hasStrategicMerge ? parseLiteralJson(whole) : parseFiniteJson(whole)) as DraftValue;
   } catch {
-    throw unrecognized(kind, text, `couldn't get version/kind; json parse error: ${jsonError(text)}`);
+    throw unrecognized(kind, shown, `couldn't get version/kind; json parse error: ${jsonError(text, bytes)}`);
   }
 }
 
 function notAnObject(kind: Kind, text: string, value: DraftValue): StatusError {
-  const type = Array.isArray(value)
-    ? "array"
-    : value === null
-    ? "null"
-    : typeof value === "boolean"
-    ? "bool"
-    : typeof value;
-  const why = `json: cannot unmarshal ${type} into Go value of type struct ` +
+  return unrecognized(kind, text, `couldn't get version/kind; json parse error: ${headError(value)}`);
+}
+
+/** Why a value that is no object has no apiVersion and kind. */
+function headError(value: DraftValue): string {
+  return `json: cannot unmarshal ${jsonTypeName(value)} into Go value of type struct ` +
     '{ APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }';
-  return unrecognized(kind, text, `couldn't get version/kind; json parse error: ${why}`);
 }
 
 function unrecognized(kind: Kind, text: string, why: string): StatusError {
   return badRequest(`the object provided is unrecognized (must be of type ${kind.kind}): ${why} (${summary(text)})`);
 }
 
-async function yamlSource(text: string, kind: Kind): Promise<BodySource> {
-  const { json, duplicates } = await parseYaml(text, (why) => unrecognized(kind, text, why));
-  const source = parseJson(json, kind);
-  let first: Draft | undefined = source.draft;
+async function yamlSource({ text, bytes }: BodyText, kind: Kind): Promise<BodySource> {
+  const { json, duplicates } = await parseYaml(bytes, (why) => unrecognized(kind, text, why));
+  const body = { text: json, bytes };
+  let first: Draft | undefined = parseJson(body, kind, text).draft;
   return sourceOf(() => {
-    const draft = first ?? parseJson(json, kind).draft;
+    const draft = first ?? parseJson(body, kind, text).draft;
     first = undefined;
     return { draft, duplicates, text };
   }, text.length);
 }
-
-const fieldTypes: ReadonlyMap<string, string> = new Map([
-  ["gracePeriodSeconds", "number"],
-  ["orphanDependents", "boolean"],
-  ["propagationPolicy", "string"],
-]);
 
 /**
  * Reads DeleteOptions.
@@ -188,42 +165,88 @@ export async function readDeleteOptions(
 ): Promise<JsonObject | undefined> {
   const value = await readValue(request, decoders);
   if (value === undefined) return undefined;
-  if (!isJsonObject(value)) throw badRequest("decoded object cannot be converted to DeleteOptions");
+  if (value === null) return {};
+  if (!isDraft(value)) throw badRequest(`couldn't get version/kind; json parse error: ${headError(value)}`);
+  for (const field of ["apiVersion", "kind"]) {
+    const head = read(value, field) ?? "";
+    if (typeof head === "string" && numberLiteral(head) === undefined) continue;
+    const why = `json: cannot unmarshal ${jsonTypeName(head)} into Go struct field .${field} of type string`;
+    throw badRequest(`couldn't get version/kind; json parse error: ${why}`);
+  }
   const kind = read(value, "kind");
   if (kind !== undefined && kind !== "" && kind !== "DeleteOptions") {
     throw badRequest(unregistered(String(kind), String(read(value, "apiVersion") ?? "")));
   }
-  for (const [field, type] of fieldTypes) checkType(value, field, type);
-  const dryRun = read(value, "dryRun");
-  if (dryRun !== undefined && dryRun !== null && !isJsonArray(dryRun)) throw mistyped("dryRun", dryRun, "[]string");
-  return value;
+  return decodeOptions(value);
 }
 
-async function readValue(request: Request, decoders: readonly BodyDecoder[]): Promise<Json | undefined> {
+async function readValue(request: Request, decoders: readonly BodyDecoder[]): Promise<DraftValue | undefined> {
   // The Content-Type of an empty body does not matter.
   const bytes = await readBytes(request);
   if (bytes.byteLength === 0) return undefined;
   const format = bodyFormat(request.headers.get("content-type"), decoders);
   if (typeof format === "object") return format.decode(bytes);
-  const text = new TextDecoder().decode(bytes);
-  return format === "yaml" ? (await parseYaml(text, badRequest)).value : parse(text);
-}
-
-function parse(text: string): Json {
+  const text = format === "yaml" ? (await parseYaml(bytes, badRequest)).json : goText(bytes);
   try {
-    return parseFiniteJson(text) as Json;
+    return parseLiteralJson(withoutLoneSurrogates(text)) as DraftValue;
   } catch {
-    throw badRequest(`couldn't get version/kind; json parse error: ${jsonError(text)}`);
+    throw badRequest(`couldn't get version/kind; json parse error: ${jsonError(text, bytes)}`);
   }
 }
 
-function checkType(options: JsonObject, field: string, type: string): void {
-  const value = read(options, field);
-  if (value === undefined || value === null || typeof value === type) return;
-  throw mistyped(field, value, type === "number" ? "int64" : type === "boolean" ? "bool" : type);
+/** The types of the fields, as Go names them; `preconditions` has fields of its own. */
+const optionTypes: ReadonlyMap<string, string> = new Map([
+  ["gracePeriodSeconds", "int64"],
+  ["orphanDependents", "bool"],
+  ["propagationPolicy", "v1.DeletionPropagation"],
+  ["preconditions", "v1.Preconditions"],
+  ["dryRun", "[]string"],
+  ["ignoreStoreReadErrorWithClusterBreakingPotential", "bool"],
+]);
+const preconditionTypes: ReadonlyMap<string, string> = new Map([
+  ["uid", "types.UID"],
+  ["resourceVersion", "string"],
+]);
+
+function decodeOptions(draft: Draft): JsonObject {
+  checkFields(draft, "DeleteOptions.", optionTypes);
+  const dryRun = read(draft, "dryRun");
+  for (const item of Array.isArray(dryRun) ? dryRun : []) {
+    if (item !== null) checkOption(item, "DeleteOptions.dryRun", "string");
+  }
+  const preconditions = read(draft, "preconditions");
+  if (isDraft(preconditions)) checkFields(preconditions, "Preconditions.preconditions.", preconditionTypes);
+  return draft as JsonObject;
 }
 
-function mistyped(field: string, value: Json, type: string): Error {
-  const found = isJsonArray(value) ? "array" : typeof value;
-  return badRequest(`json: cannot unmarshal ${found} into Go struct field DeleteOptions.${field} of type ${type}`);
+function checkFields(draft: Draft, path: string, types: ReadonlyMap<string, string>): void {
+  for (const [field, type] of types) {
+    const value = read(draft, field);
+    if (value !== undefined && value !== null) checkOption(value, `${path}${field}`, type);
+  }
+}
+
+const goTypeOf: Readonly<Record<string, string>> = {
+  int64: "number",
+  bool: "boolean",
+  "[]string": "array",
+  "v1.Preconditions": "object",
+};
+
+/** @throws StatusError 400 with the message of Go's decoder when a value does not have the type */
+function checkOption(value: DraftValue, field: string, type: string): void {
+  const literal = typeof value === "string" ? numberLiteral(value) : undefined;
+  const expected = goTypeOf[type] ?? "string";
+  const found = literal !== undefined || typeof value === "bigint"
+    ? "number"
+    : Array.isArray(value)
+    ? "array"
+    : typeof value;
+  if (found === expected && literal === undefined) return;
+  const shown = found === "boolean"
+    ? "bool"
+    : literal === undefined || expected !== "number"
+    ? found
+    : `number ${literal}`;
+  throw badRequest(`json: cannot unmarshal ${shown} into Go struct field ${field} of type ${type}`);
 }

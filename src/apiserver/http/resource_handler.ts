@@ -27,15 +27,16 @@ import {
   type ResourceServices,
   writingCall,
 } from "./exchange.ts";
-import { duplicateKeys, membersOf, structureOf } from "./json_structure.ts";
+import { type BodyText, withoutLoneSurrogates } from "./body_text.ts";
+import { checkCollections, duplicateKeys, maxDepth, membersOf, structureOf } from "./json_structure.ts";
 import { negotiate, unsupported } from "./media_types.ts";
 import { deleteParameters, listParameters, type WriteOptionsKind, writeParameters } from "./query_options.ts";
-import { bodySource, checkCollections, isLargeText, maxDepth, readBody, readDeleteOptions } from "./read_body.ts";
+import { bodySource, isLargeText, readBody, readDeleteOptions } from "./read_body.ts";
 import type { RequestInfo } from "./request_info.ts";
 import { listResponse, objectResponse, plainObjectResponse, type ResponseFormat, responseFormat } from "./response.ts";
 import { checkRoute, notAllowed } from "./route.ts";
 import { type TableKind, transformObject } from "./table.ts";
-import { hasLargeNumber, parseYaml } from "./yaml.ts";
+import { parseYaml } from "./yaml.ts";
 
 /** Serves a request about objects. @throws StatusError */
 export function handleResource(services: ResourceServices, request: ResourceRequest): Promise<Response> | Response {
@@ -226,11 +227,12 @@ const patchTypesWithoutStrategic = patchTypes.filter((type) => type !== "applica
 async function handlePatch(exchange: Exchange): Promise<Response> {
   const { request, query, info, services, kind, format } = exchange;
   const type = patchType(kind, request.headers.get("content-type"));
-  const text = await readBody(request);
+  const content = await readBody(request);
+  const { text } = content;
   const isApply = type === "application/apply-patch+yaml";
   const parameters = writeParameters(query, "PatchOptions", request.headers.get("user-agent") ?? "", isApply);
   const call = callOf(exchange, parameters);
-  const parsed = await parsePatch(kind, type, text, parameters.fieldValidation);
+  const parsed = await parsePatch(kind, type, content, parameters.fieldValidation);
   const body: PatchBody = { type, text, isForced: parameters.isForced, ...parsed };
   if (info.subresource === "scale") {
     const { code, result } = await services.registry.patchScale(call, info.name, body);
@@ -259,43 +261,37 @@ type ParsedPatch = Pick<PatchBody, "value" | "duplicates">;
 async function parsePatch(
   kind: Kind,
   type: PatchType,
-  text: string,
+  { text, bytes }: BodyText,
   validation: FieldValidation,
 ): Promise<ParsedPatch> {
   if (type === "application/apply-patch+yaml") {
-    // JSON is YAML, and much faster to parse.
-    const json = hasLargeNumber(text) ? undefined : parsedJson(text);
-    if (json !== undefined) return { value: json.value, duplicates: yamlDuplicates(json.duplicates) };
-    return await parseYaml(text, (why) => badRequest(`error decoding YAML: error converting YAML to JSON: ${why}`));
+    return await parseYaml(bytes, (why) => badRequest(`error decoding YAML: error converting YAML to JSON: ${why}`));
   }
   const keepsLiterals = kind.hasStrategicMerge && type !== "application/strategic-merge-patch+json";
   const parsed = parsedJson(text, keepsLiterals);
-  if (parsed === undefined) throw malformed(type, text, validation);
+  if (parsed === undefined) throw malformed(type, { text, bytes }, validation);
   return { value: parsed.value, duplicates: parsed.duplicates.map((path) => `duplicate field "${path}"`) };
 }
 
 function parsedJson(
   text: string,
-  keepsLiterals = false,
+  keepsLiterals: boolean,
 ): { readonly value: Json; readonly duplicates: readonly string[] } | undefined {
   const { depth, members, collections } = structureOf(text);
   checkCollections(collections);
   if (depth > maxDepth) throw badRequest("error decoding patch: exceeded max depth");
+  const whole = withoutLoneSurrogates(text);
   try {
-    const plain = parseFiniteJson(text);
-    const value = (keepsLiterals ? parseLiteralJson(text) : plain) as Json;
+    const plain = parseFiniteJson(whole);
+    const value = (keepsLiterals ? parseLiteralJson(whole) : plain) as Json;
     return { value, duplicates: members === membersOf(value) ? [] : duplicateKeys(text) };
   } catch {
     return undefined;
   }
 }
 
-function yamlDuplicates(paths: readonly string[]): readonly string[] {
-  return paths.map((path) => `line 1: key ${JSON.stringify(path.slice(path.lastIndexOf(".") + 1))} already set in map`);
-}
-
-function malformed(type: PatchType, text: string, validation: FieldValidation): StatusError {
-  const why = jsonError(text);
+function malformed(type: PatchType, { text, bytes }: BodyText, validation: FieldValidation): StatusError {
+  const why = jsonError(text, bytes);
   const isPlain = type === "application/strategic-merge-patch+json" ||
     (type === "application/json-patch+json" && validation === "Ignore");
   if (type === "application/merge-patch+json" && validation === "Ignore") return badRequest("Invalid JSON Patch");

@@ -5,9 +5,11 @@
  */
 import { parseExactJson, parseFiniteJson, printExactJson } from "../../api/mod.ts";
 import { nextTurn } from "../../runtime/mod.ts";
-import type { YamlDocument, YamlProblem } from "../../yaml/mod.ts";
+import type { YamlDocument } from "../../yaml/mod.ts";
 import { type Json, type JsonObject, StatusError } from "../model/mod.ts";
-import { membersOf, structureOf } from "./json_structure.ts";
+import { hasSurrogateEscape } from "./body_text.ts";
+import { firstDocument, goYamlMessage, readYaml } from "./go_yaml.ts";
+import { checkCollections, maxDepth, membersOf, structureOf } from "./json_structure.ts";
 
 /** A document. */
 export interface ParsedYaml {
@@ -20,58 +22,68 @@ export interface ParsedYaml {
 /** Numbers that YAML reads in another way than JSON: integers beyond int64, and what is outside of a float64. */
 const largeNumber = /\d{19}|[eE]\+?\d{3}/;
 
-/** True for a text that may have a number which is another one in YAML than in JSON. */
-export function hasLargeNumber(text: string): boolean {
-  return largeNumber.test(text);
-}
-
-/** YAML as JSON, with the duplicate keys that a strict decoder reports. @param malformed creates the error */
+/**
+ * The first document of a YAML text as JSON, with the duplicate keys that a strict decoder reports.
+ *
+ * @param malformed creates the error
+ */
 export async function parseYaml(
-  text: string,
+  bytes: Uint8Array,
   malformed: (why: string) => StatusError,
 ): Promise<ParsedYaml> {
-  const json = jsonIn(text);
+  const read = readYaml(bytes);
+  if (read.kind === "unreadable") throw malformed(`yaml: ${read.why}`);
+  const json = jsonIn(read.text);
   if (json !== undefined) return { value: json, json: printExactJson(json), duplicates: [] };
+  const first = firstDocument(read.text);
+  if (first.kind === "malformed") throw malformed(`yaml: ${first.why}`);
+  const { text } = first;
+  const only = jsonIn(text);
+  if (only !== undefined) return { value: only, json: printExactJson(only), duplicates: [] };
   // Loaded on first use, because most servers in tests get no YAML.
   const yaml = await import("../../yaml/mod.ts");
   const document = await yaml.parseYamlInTurns(text, { dialect: "go" }, nextTurn);
   const [problem] = document.problems;
   if (problem?.code === "TOO_LARGE") throw tooLarge(problem.message);
-  if (problem !== undefined) throw malformed(`yaml: ${messageOf(text, problem)}`);
+  if (problem?.code === "NUMBER_OUT_OF_RANGE") {
+    throw malformed(`json: unsupported value: ${infinityAt(text, problem.offset)}`);
+  }
+  if (problem?.code === "KEY_IS_NULL") throw malformed(problem.message);
+  if (problem !== undefined) throw malformed(`yaml: ${goYamlMessage(text, problem)}`);
   const duplicates = document.duplicateKeys()
     .map(({ line, offset }) => `line ${line}: key ${keyAt(text, offset)} already set in map`);
   return { ...jsonOf(document, malformed), duplicates };
 }
 
-/** JSON is YAML, and much faster to parse. @returns undefined for other texts, and for JSON with duplicate keys */
+/**
+ * JSON is YAML, and much faster to parse.
+ *
+ * @returns undefined for other texts, for JSON with duplicate keys, and for JSON that YAML reads in another way
+ */
 function jsonIn(text: string): Json | undefined {
-  if (!/^\s*[{[]/.test(text) || hasLargeNumber(text)) return undefined;
-  const { depth, members } = structureOf(text);
-  if (depth > maxJsonDepth) return undefined;
+  if (!/^\s*[{[]/.test(text) || largeNumber.test(text) || hasSurrogateEscape(text)) return undefined;
+  if (/[\r\n] *\t\s*$/.test(text.slice(-1_000))) return undefined;
+  const { depth, members, collections } = structureOf(text);
+  if (depth > maxDepth) return undefined;
   try {
     const value = parseFiniteJson(text);
-    return members === membersOf(value) ? value as Json : undefined;
-  } catch {
+    if (members !== membersOf(value)) return undefined;
+    checkCollections(collections);
+    return value as Json;
+  } catch (error) {
+    if (error instanceof StatusError) throw error;
     return undefined;
   }
 }
-
-const maxJsonDepth = 200;
 
 function tooLarge(why: string): StatusError {
   return new StatusError(413, "RequestEntityTooLarge", `Request entity too large: ${why}. Send it as JSON`);
 }
 
-function messageOf(text: string, { code, message, offset, line }: YamlProblem): string {
-  if (code === "BLOCK_AS_IMPLICIT_KEY") {
-    const colon = /:(?=\s|$)/.exec(text.slice(offset));
-    const lines = text.slice(0, offset + (colon?.index ?? 0)).split("\n").length;
-    return `line ${lines}: mapping values are not allowed in this context`;
-  }
-  if (/^Flow (sequence|map) in block collection/.test(message)) {
-    return `line ${line}: did not find expected node content`;
-  }
-  return `line ${line}: ${message}`;
+/** A value at a position that JSON does not have, as Go writes it. */
+function infinityAt(text: string, position: number): string {
+  const value = /^[-+]?\.?\w+/.exec(text.slice(position, position + 10))?.[0] ?? "";
+  return /nan/i.test(value) ? "NaN" : value.startsWith("-") ? "-Inf" : "+Inf";
 }
 
 /** The key at a position, quoted. */
@@ -80,12 +92,17 @@ function keyAt(text: string, position: number): string {
   return JSON.stringify(key.replace(/^["']|["']$/g, ""));
 }
 
+const unresolved = /^Unresolved alias \(.*\): (.*)$/;
+
 function jsonOf(document: YamlDocument, malformed: (why: string) => StatusError): Omit<ParsedYaml, "duplicates"> {
   try {
     const json = printExactJson(document.value()) ?? "null";
     return { json, value: parseExactJson(json) as Json };
   } catch (error) {
-    throw malformed(`error converting YAML to JSON: ${error instanceof Error ? error.message : "unreadable"}`);
+    const why = error instanceof Error ? error.message : "unreadable";
+    const anchor = unresolved.exec(why)?.[1];
+    if (anchor !== undefined) throw malformed(`yaml: unknown anchor '${anchor}' referenced`);
+    throw malformed(`error converting YAML to JSON: ${why}`);
   }
 }
 

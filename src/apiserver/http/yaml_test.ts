@@ -2,7 +2,7 @@ import { assert, assertEquals, assertMatch, test } from "../../../tests/testing.
 import { badRequest, type JsonObject } from "../model/mod.ts";
 import { foldLines, parseYaml, yamlText } from "./yaml.ts";
 
-const read = async (text: string) => (await parseYaml(text, badRequest)).value;
+const read = async (text: string) => (await parseYaml(new TextEncoder().encode(text), badRequest)).value;
 
 /** YAML and its value in a Go program. */
 const values: readonly (readonly [text: string, value: unknown])[] = [
@@ -21,7 +21,7 @@ for (const [text, value] of values) {
 }
 
 test("parseYaml() reports duplicate keys with their lines, and uses the last value", async () => {
-  const { value, duplicates } = await parseYaml("a: 1\nb: 2\na: 3", badRequest);
+  const { value, duplicates } = await parseYaml(new TextEncoder().encode("a: 1\nb: 2\na: 3"), badRequest);
   assertEquals(value, { a: 3, b: 2 });
   assertEquals(duplicates, ['line 3: key "a" already set in map']);
 });

@@ -17,8 +17,25 @@ const contexts: Readonly<Record<Exclude<Expected, "nothing">, string>> = {
 
 const endOfInput = "unexpected end of JSON input";
 
-/** The error of Go for a text that JSON.parse does not accept, or that has a number outside of a float64. */
-export function jsonError(text: string): string {
+/**
+ * The error of Go for a text that JSON.parse does not accept, or that has a number outside of a float64.
+ *
+ * @param bytes of the text, if they are known: they may not be UTF-8
+ */
+export function jsonError(text: string, bytes?: Uint8Array): string {
+  return textError(isAscii.test(text) ? text : bytewise(bytes ?? new TextEncoder().encode(text)));
+}
+
+const isAscii = /^[\0-\x7f]*$/;
+
+/** Go's scanner sees bytes, and shows each as the character with this number. */
+function bytewise(bytes: Uint8Array): string {
+  const parts: string[] = [];
+  for (let at = 0; at < bytes.length; at += 8_192) parts.push(String.fromCharCode(...bytes.subarray(at, at + 8_192)));
+  return parts.join("");
+}
+
+function textError(text: string): string {
   const open: ("{" | "[")[] = [];
   let expected: Expected = "value";
   let at = 0;
@@ -159,5 +176,7 @@ function quoted(character: string): string {
   const named = new Map([["\n", "\\n"], ["\r", "\\r"], ["\t", "\\t"], ["\\", "\\\\"]]).get(character);
   if (named !== undefined) return `'${named}'`;
   if (code < 0x20 || code === 0x7f) return `'\\x${code.toString(16).padStart(2, "0")}'`;
+  // Not printable for Go: controls, the no-break space and the soft hyphen.
+  if (code > 0x7f && (code <= 0xa0 || code === 0xad)) return `'\\u00${code.toString(16)}'`;
   return `'${character}'`;
 }

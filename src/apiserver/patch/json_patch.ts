@@ -48,6 +48,7 @@ export interface Patched {
  * @throws PatchApplyError when an operation cannot be applied, or the copies are too large
  */
 export function jsonPatch(object: JsonObject, patch: Json, validation: FieldValidation = "Warn"): Patched {
+  if (patch === null) return { object: draftOf(object), problems: [] };
   const problems = validation === "Ignore" ? [] : problemsOf(patch);
   if (!isJsonArray(patch)) throw notDecoded(patch, "jsonpatch.Patch");
   const operations = patch.map((operation) => {

@@ -14,6 +14,7 @@ import {
   numberLiteral,
   type NumberRule,
   read,
+  type StatusError,
 } from "../model/mod.ts";
 import type { Call } from "./call.ts";
 import type { KindRegistry } from "./kind_registry.ts";
@@ -78,22 +79,23 @@ function strictText(problems: readonly string[]): string {
 
 /** Checks apiVersion and kind, and sets them where a built-in kind may leave them out. */
 function checkType(kinds: KindRegistry, kind: Kind, draft: Draft, text: string): void {
-  const [apiVersion, name] = [headText(kind, draft, "apiVersion", text), headText(kind, draft, "kind", text)];
+  const given = headText(kind, draft, "apiVersion", text);
+  const name = headText(kind, draft, "kind", text);
+  if (given.split("/").length > 2) throw unrecognized(kind, `unexpected GroupVersion string: ${given}`, text);
+  const apiVersion = normalVersion(given);
   const expected = apiVersionOf(kind);
   if (kind.hasStrategicMerge) {
-    if (apiVersion.split("/").length > 2) {
-      const why = `unexpected GroupVersion string: ${apiVersion}`;
-      throw badRequest(`the object provided is unrecognized (must be of type ${kind.kind}): ${why} (${summary(text)})`);
+    if (apiVersion.endsWith("/") && apiVersion !== `${kind.group}/`) {
+      const why = `Object 'apiVersion' is missing in '${text}'`;
+      throw badRequest(`${name} in version "" cannot be handled as a ${kind.kind}: ${why}`);
     }
-    draft["apiVersion"] = apiVersion === "" ? expected : apiVersion;
+    draft["apiVersion"] = apiVersion === "" || apiVersion === `${kind.group}/` ? expected : apiVersion;
     draft["kind"] = name === "" ? kind.kind : name;
     checkKnown(kinds, kind, String(draft["apiVersion"]), String(draft["kind"]));
   } else if (name === "") {
-    throw badRequest(
-      `the object provided is unrecognized (must be of type ${kind.kind}): ` +
-        `Object 'Kind' is missing in '${text}' (${summary(text)})`,
-    );
+    throw unrecognized(kind, `Object 'Kind' is missing in '${text}'`, text);
   }
+  if (!kind.hasStrategicMerge && apiVersion !== given) draft["apiVersion"] = apiVersion;
   if (draft["apiVersion"] !== expected) {
     throw badRequest(
       `the API version in the data (${apiVersion}) does not match the expected API version (${expected})`,
@@ -104,14 +106,20 @@ function checkType(kinds: KindRegistry, kind: Kind, draft: Draft, text: string):
   throw invalid({ group: kind.group, resource: name, name: metadataText(draft, "name") }, [error]);
 }
 
+/** An apiVersion as Go writes it after parsing: a leading slash is that of the core group. */
+export function normalVersion(apiVersion: string): string {
+  return apiVersion.startsWith("/") ? apiVersion.slice(1) : apiVersion;
+}
+
+function unrecognized(kind: Kind, why: string, text: string): StatusError {
+  return badRequest(`the object provided is unrecognized (must be of type ${kind.kind}): ${why} (${summary(text)})`);
+}
+
 function headText(kind: Kind, draft: Draft, field: "apiVersion" | "kind", text: string): string {
   const value = read(draft, field) ?? "";
   if (typeof value === "string" && numberLiteral(value) === undefined) return value;
-  throw badRequest(
-    `the object provided is unrecognized (must be of type ${kind.kind}): couldn't get version/kind; ` +
-      `json parse error: json: cannot unmarshal ${jsonTypeName(value)} into Go struct field .${field} of type string ` +
-      `(${summary(text)})`,
-  );
+  const why = `json: cannot unmarshal ${jsonTypeName(value)} into Go struct field .${field} of type string`;
+  throw unrecognized(kind, `couldn't get version/kind; json parse error: ${why}`, text);
 }
 
 /** Versions that kube-apiserver decodes but does not serve any more: its error is about the version. */
@@ -135,14 +143,41 @@ function checkKnown(kinds: KindRegistry, kind: Kind, apiVersion: string, name: s
   const slash = apiVersion.indexOf("/");
   const [group, version] = [slash < 0 ? "" : apiVersion.slice(0, slash), apiVersion.slice(slash + 1)];
   const title = `${name} in version ${JSON.stringify(version)} cannot be handled as a ${kind.kind}`;
-  const known = kinds.findKind(group, version, name);
-  if (known === undefined || !known.kind.hasStrategicMerge) {
+  if (!isRegistered(kinds, group, version, name)) {
     throw badRequest(`${title}: ${unregistered(name, apiVersion)}`);
   }
   // Another version of the same kind can be decoded; the caller rejects its version.
   if (name === kind.kind && group === kind.group) return;
   const internal = kind.group === "" ? "core" : kind.group.split(".")[0] ?? "";
   throw badRequest(`${title}: converting (${version}.${name}) to (${internal}.${kind.kind}): unknown conversion`);
+}
+
+/** Kinds beside those of objects that every version of a group has, and those of the core group. */
+const bodyKinds: ReadonlySet<string> = new Set(
+  ["Create", "Delete", "Get", "List", "Patch", "Update"].map((verb) => `${verb}Options`).concat("WatchEvent"),
+);
+const coreKinds: ReadonlySet<string> = new Set([
+  "APIGroup",
+  "APIGroupList",
+  "APIResourceList",
+  "APIVersions",
+  "List",
+  "PodStatusResult",
+  "RangeAllocation",
+  "SerializedReference",
+  "Status",
+]);
+
+/** True for a kind of a built-in group, a list included. */
+function isRegistered(kinds: KindRegistry, group: string, version: string, name: string): boolean {
+  const found = kinds.findKind(group, version, name) ?? kinds.findKind(group, version, name.replace(/List$/, ""));
+  if (found !== undefined) return found.kind.hasStrategicMerge;
+  if (group === "" && version === "v1" && coreKinds.has(name)) return true;
+  if (!bodyKinds.has(name)) return false;
+  for (const kind of kinds.kinds()) {
+    if (kind.group === group && kind.version === version) return kind.hasStrategicMerge;
+  }
+  return false;
 }
 
 /** The error of a Go scheme for an unknown kind. */

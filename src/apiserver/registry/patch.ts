@@ -2,7 +2,7 @@
  * The verb patch: applies a patch to the live state, and again to a newer one after a concurrent write. So a patch without a
  * resourceVersion never conflicts. The algorithms are in patch/; this file adds decoding, errors and field ownership.
  */
-import { printExactJson } from "../../api/mod.ts";
+import { apiVersionOf, printExactJson } from "../../api/mod.ts";
 import {
   badRequest,
   type Draft,
@@ -10,11 +10,13 @@ import {
   type FieldError,
   goJson,
   goPlain,
+  internalError,
   invalid,
   isJsonObject,
   isSameJson,
   type Json,
   type JsonObject,
+  jsonTypeName,
   type Kind,
   notFound,
   read,
@@ -31,7 +33,7 @@ import {
   strategicMergePatch,
 } from "../patch/mod.ts";
 import { type Call, type FieldValidation, type RegistryParts, subjectOf, type WriteResponse } from "./call.ts";
-import { decodeObject } from "./decode_object.ts";
+import { decodeObject, normalVersion } from "./decode_object.ts";
 import { fieldContext, setManagedFields, trackFields } from "./track_fields.ts";
 import { decodeMetadata, metadataText as metadataValue } from "./metadata.ts";
 import { update } from "./update.ts";
@@ -57,7 +59,6 @@ export interface PatchBody {
 /** Applies a patch. @throws StatusError */
 export function patch(parts: RegistryParts, call: Call, name: string, body: PatchBody): Promise<WriteResponse> {
   const isApply = body.type === "application/apply-patch+yaml";
-  if (isApply) checkApply(call, body);
   return update(parts, call, {
     name,
     mayCreate: isApply,
@@ -124,6 +125,7 @@ function decodePatched(
     warn: (text) => void found.push(text),
   };
   try {
+    checkPatchedVersion(call.kind, draft);
     decodeAsItself(parts, call, draft);
     const numbers = body.type === "application/strategic-merge-patch+json" ? "converted" : "json";
     decodeObject(parts.kinds, collecting, { draft, duplicates: [], text: "", numbers });
@@ -138,6 +140,20 @@ function decodePatched(
   for (const problem of found) call.warn(problem);
 }
 
+/** A patch may change the version of a custom resource, which is an error of its own: its objects are maps. */
+function checkPatchedVersion(kind: Kind, draft: Draft): void {
+  const { apiVersion } = draft;
+  if (kind.hasStrategicMerge || typeof apiVersion !== "string" || apiVersion.split("/").length > 2) return;
+  const [version, expected] = [normalVersion(apiVersion), apiVersionOf(kind)];
+  if (version === expected || draft["kind"] !== kind.kind) return;
+  if (version === "" || version.endsWith("/")) {
+    throw internalError("Object 'apiVersion' is missing in 'object has no apiVersion field'");
+  }
+  const group = version.includes("/") ? version.slice(0, version.indexOf("/")) : "";
+  const error: FieldError = { type: "Invalid", field: "apiVersion", value: version, detail: `must be ${expected}` };
+  throw invalid({ group, resource: kind.kind, name: metadataValue(draft, "name") }, [error]);
+}
+
 /** kube-apiserver decodes a patched object of another built-in kind as that kind first, and reports those errors. */
 function decodeAsItself(parts: RegistryParts, call: Call, draft: Draft): void {
   const { apiVersion, kind } = draft;
@@ -149,20 +165,33 @@ function decodeAsItself(parts: RegistryParts, call: Call, draft: Draft): void {
 /** The start of an error about a body that is not an object of the kind: `Secret in version "v1" cannot be handled as a ConfigMap: ...`. */
 const unreadable = /^[^ ]+ in version "[^"]*" cannot be handled as an? [^ ]+: /;
 
+/** The same about a body without a readable apiVersion or kind. */
+const unrecognized = /^the object provided is unrecognized \(must be of type [^)]*\): (.*) \(<empty>\)$/s;
+
 /** Turns an error about a value of the wrong type into an error of the patch. */
 function asPatchError(error: unknown, call: Call, old: JsonObject, body: PatchBody): unknown {
   if (!(error instanceof StatusError)) return error;
+  const shown = shownPatch(call, old, body);
+  const head = unrecognized.exec(error.message)?.[1];
+  if (head !== undefined) {
+    return patchError(
+      shown,
+      head.replace(/ is missing in ''$/, () => ` is missing in '${shown}'`),
+    );
+  }
   const title = unreadable.exec(error.message);
   if (title === null) return error;
-  const detail = error.message.slice(title[0].length);
+  const detail = error.message.slice(title[0].length).replace(/ is missing in ''$/, () => ` is missing in '${shown}'`);
   const isMerged = body.type === "application/strategic-merge-patch+json";
-  return patchError(shownPatch(call, old, body), isMerged ? restoringText(detail) : detail);
+  return patchError(shown, isMerged ? restoringText(detail) : detail);
 }
 
 /** The value in an error: the patched object as kube-apiserver encodes it, or the patch itself. */
 function shownPatch(call: Call, old: JsonObject, body: PatchBody): string {
   const live = call.kind.inFieldOrder?.(old) ?? old;
   const patched = appliedPatch(live, body, call.fieldValidation);
+  // A custom resource is a map, whose keys are always sorted.
+  if (patched !== undefined && !call.kind.hasStrategicMerge) return withLiterals(goJson(patched.object));
   return patched === undefined
     ? goPlain(body.value)
     : withLiterals(patchedText(patched.object, live, call.kind.schema));
@@ -204,6 +233,7 @@ async function applyBody(
     isForced: body.isForced,
   });
   const { object, managedFields } = mergedOrConflict(outcome);
+  checkApply(call, body);
   const draft = draftOf(object);
   decodeApplied(kind, draft, configuration);
   decodeMetadata(draft, kind);
@@ -235,12 +265,22 @@ export function unconverted(configuration: JsonObject, groupVersion: string, kin
 
 /** The configuration of an apply. @throws StatusError 400 when it is not an object */
 export function configurationOf(body: PatchBody): JsonObject {
-  if (isJsonObject(body.value)) return body.value;
-  const type = body.value === null ? "null" : Array.isArray(body.value) ? "array" : typeof body.value;
+  if (isJsonObject(body.value)) return withNormalVersion(body.value);
+  if (body.value === null) return {};
   throw badRequest(
-    `error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${type} ` +
+    `error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${
+      jsonTypeName(body.value)
+    } ` +
       "into Go value of type map[string]interface {}",
   );
+}
+
+function withNormalVersion(configuration: JsonObject): JsonObject {
+  const apiVersion = read(configuration, "apiVersion");
+  if (typeof apiVersion !== "string" || !apiVersion.includes("/")) return configuration;
+  // Go forgets the kind, too.
+  if (apiVersion.split("/").length > 2) throw badRequest("invalid object type: /, Kind=");
+  return apiVersion.startsWith("/") ? { ...configuration, apiVersion: normalVersion(apiVersion) } : configuration;
 }
 
 /** The merged object. @throws StatusError 409 when other managers own fields that the configuration sets */

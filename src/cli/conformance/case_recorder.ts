@@ -24,9 +24,9 @@ export interface Call<Subject> {
   /** @default POST with a body, else GET */
   readonly method?: (typeof methods)[number];
   readonly path: string;
-  /** An object is sent as JSON, a text unchanged. */
+  /** An object is sent as JSON, text and bytes unchanged. */
   readonly body?: unknown;
-  /** @default application/json for a body */
+  /** "": none. @default application/json for a body */
   readonly type?: string;
   readonly accept?: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -177,8 +177,18 @@ export function initOf({ method, body, type, accept, headers = {} }: Omit<Call<u
   const all = new Headers(headers);
   if (accept !== undefined) all.set("accept", accept);
   if (body === undefined) return { method: method ?? "GET", headers: all };
-  all.set("content-type", type ?? "application/json");
-  return { method: method ?? "POST", headers: all, body: typeof body === "string" ? body : JSON.stringify(body) };
+  if (type !== "") all.set("content-type", type ?? "application/json");
+  // fetch adds a type to text, and none to bytes.
+  const bytes = body instanceof Uint8Array ? Uint8Array.from(body) : new TextEncoder().encode(textOf(body));
+  return {
+    method: method ?? "POST",
+    headers: all,
+    body: type === "" || body instanceof Uint8Array ? bytes : textOf(body),
+  };
+}
+
+function textOf(body: unknown): string {
+  return typeof body === "string" ? body : JSON.stringify(body);
 }
 
 function stemOf(body: unknown): string | undefined {

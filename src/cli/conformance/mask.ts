@@ -30,11 +30,14 @@ const volatile: ReadonlyMap<string, string> = new Map([
 /** Parts of texts that never agree: present versions, ages, addresses, ports of the loopback. */
 const patterns: readonly (readonly [RegExp, string])[] = [
   [/(must have the same UID: )[0-9a-f-]{36}/g, "$1<uid>"],
+  [/(does not match the UID in record \()[0-9a-f-]{36}/g, "$1<uid>"],
   [/(response\.uid=\\?")[0-9a-f-]{36}/g, "$1<uid>"],
   [/(too old resource version: \d+) \(\d+\)/g, "$1 (<version>)"],
   [/(Too large resource version: \d+, current: )\d+/g, "$1<version>"],
   [/(the ResourceVersion in record \()\d+/g, "$1<version>"],
   [/(\\"resourceVersion\\":\\")\d+/g, "$1<version>"],
+  [/("resourceVersion":")\d+/g, "$1<version>"],
+  [/("uid":")[0-9a-f-]{36}/g, "$1<uid>"],
   [/(\\"uid\\":\\")[0-9a-f-]{36}/g, "$1<uid>"],
   [/(controller-uid(?:=|":"))[0-9a-f-]{36}/g, "$1<uid>"],
   [/\b10\.96\.\d+\.\d+\b/g, "<address>"],
