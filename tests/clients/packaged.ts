@@ -19,14 +19,22 @@ export function nodeClient(): Promise<ClientCommand> {
   return Promise.resolve([nodeProgram("node22"), join(folder, "node/client.mjs")]);
 }
 
-/** The client of PyPI, in a virtual environment. */
+/** The client of PyPI. */
 export async function pythonClient(): Promise<ClientCommand> {
-  const requirements = join(folder, "python/requirements.txt");
-  // A virtual environment cannot be moved: only its packages are kept.
-  const packages = await cached("client-python", [requirements], async (building) => {
+  const packages = await pythonPackages("client-python", join(folder, "python/requirements.txt"));
+  return ["env", `PYTHONPATH=${packages}`, "python3", join(folder, "python/client.py")];
+}
+
+/**
+ * The folder with packages of PyPI; a virtual environment could not be moved.
+ *
+ * @param name of the folder in the cache
+ * @param requirements the file with their versions
+ */
+export async function pythonPackages(name: string, requirements: string): Promise<string> {
+  return await cached(name, [requirements], async (building) => {
     await command("python3", ["-m", "pip", "install", "-q", "--target", building, "-r", requirements], building);
   });
-  return ["env", `PYTHONPATH=${packages}`, "python3", join(folder, "python/client.py")];
 }
 
 /** fabric8, compiled by Maven. */

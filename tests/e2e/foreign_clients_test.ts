@@ -4,19 +4,20 @@
  * plane is needed.
  */
 import { missingRuntimes } from "../../tasks/_runtimes.ts";
-import { buildGo, buildRust, goChecks, missing, type Program } from "../clients/build.ts";
+import { buildGo, goChecks, missing, type Program } from "../clients/build.ts";
 import { type ClientCommand, javaClient, nodeClient, pythonClient } from "../clients/packaged.ts";
+import { buildRust } from "../clients/rust.ts";
 import { clientSteps } from "../clients/steps.ts";
 import { assertEquals, test } from "../testing.ts";
 import { runBinary } from "./_binary.ts";
 
 function clientTest(
   name: string,
-  language: "go" | "rust",
+  tool: "go" | "cargo",
   build: () => Promise<Program>,
   checks: readonly string[],
 ): void {
-  const reason = missing(language);
+  const reason = missing(tool);
   if (reason !== undefined) return test.skip(name, reason);
   test(name, async () => {
     await using program = await build();
@@ -34,8 +35,8 @@ clientTest(
 );
 
 clientTest(
-  "kube-rs works on dev: a CRD, a watcher, apply, status, scale and rejected writes",
-  "rust",
+  "kube-rs works on dev: a CRD, a watcher, a reflector, apply, status, finalizers, scale and rejected writes",
+  "cargo",
   buildRust,
   [
     "version V",
@@ -46,10 +47,17 @@ clientTest(
     "a status is patched",
     "a status patch keeps the generation",
     "a watcher delivers each change in order",
+    "a reflector has the selected objects",
+    "a reflector follows a create",
+    "a reflector forgets an object that its selector no longer matches",
     "apply of another manager's field is a conflict",
     "a forced apply takes over the field",
     "a replace of an old version is a conflict",
     "a deleted object is not found",
+    "a delete of another UID is a conflict",
+    "a delete of an old version is a conflict",
+    "a finalizer keeps a deleted object",
+    "an object without finalizers is gone",
     "a scale is patched",
     "a strategic merge keeps the other container",
     "a list has pages",

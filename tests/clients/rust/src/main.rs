@@ -1,17 +1,17 @@
-//! Unmodified kube-rs on the server of $KUBECONFIG: a CRD from a Rust type, a watcher, apply and its conflicts, patches of the
-//! status, optimistic locking, lists, deletion and validation.
+//! Unmodified kube-rs on the server of $KUBECONFIG: a CRD from a Rust type, a watcher, a reflector, apply and its conflicts,
+//! patches of the status, optimistic locking, lists, finalizers, deletion with preconditions, and validation.
 //!
 //! The program prints a line for each successful check, and exits with 1 at the first failed check.
 
 use std::time::Duration;
 
-use futures::{StreamExt, TryStreamExt};
+use futures::{StreamExt, TryStream, TryStreamExt};
 use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::ConfigMap;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
-use kube::api::{DeleteParams, ListParams, Patch, PatchParams, PostParams};
+use kube::api::{DeleteParams, ListParams, Patch, PatchParams, PostParams, Preconditions};
 use kube::runtime::wait::{await_condition, conditions};
-use kube::runtime::{WatchStreamExt, watcher};
+use kube::runtime::{WatchStreamExt, reflector, watcher};
 use kube::{Api, Client, CustomResource, CustomResourceExt, ResourceExt};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -40,7 +40,9 @@ async fn main() -> Result<(), AnyError> {
     check(&format!("version {}.{}", version.major, version.minor), !version.major.is_empty())?;
     definition(client.clone()).await?;
     tokio::time::timeout(Duration::from_secs(20), watch(client.clone())).await??;
+    tokio::time::timeout(Duration::from_secs(20), store(client.clone())).await??;
     conflicts(client.clone()).await?;
+    deletions(client.clone()).await?;
     workloads(client.clone()).await?;
     rejections(client).await
 }
@@ -90,6 +92,45 @@ async fn watch(client: Client) -> Result<(), AnyError> {
     check("a watcher delivers each change in order", seen == ["ready false", "ready true", "deleted"])
 }
 
+/// The store of a reflector has the objects of its selector, and follows their changes.
+async fn store(client: Client) -> Result<(), AnyError> {
+    let maps: Api<ConfigMap> = Api::default_namespaced(client);
+    let map = |name: &str, role: &str| -> Result<ConfigMap, serde_json::Error> {
+        serde_json::from_value(json!({ "metadata": { "name": name, "labels": { "role": role } } }))
+    };
+    for (name, role) in [("first", "kept"), ("other", "left-out")] {
+        maps.create(&PostParams::default(), &map(name, role)?).await?;
+    }
+    let (reader, writer) = reflector::store();
+    let selected = watcher::Config::default().labels("role=kept");
+    let mut changes = watcher(maps.clone(), selected).default_backoff().reflect(writer).boxed();
+    has_names(&reader, &mut changes, &["first"]).await?;
+    check("a reflector has the selected objects", true)?;
+    maps.create(&PostParams::default(), &map("second", "kept")?).await?;
+    has_names(&reader, &mut changes, &["first", "second"]).await?;
+    check("a reflector follows a create", true)?;
+    let unlabelled = json!({ "metadata": { "labels": { "role": null } } });
+    maps.patch("first", &PatchParams::default(), &Patch::Merge(unlabelled)).await?;
+    has_names(&reader, &mut changes, &["second"]).await?;
+    check("a reflector forgets an object that its selector no longer matches", true)
+}
+
+/// Follows the changes until the store has these objects, and no others.
+async fn has_names(
+    store: &reflector::Store<ConfigMap>,
+    changes: &mut (impl TryStream<Error = watcher::Error> + Unpin),
+    wanted: &[&str],
+) -> Result<(), AnyError> {
+    loop {
+        let mut names: Vec<String> = store.state().iter().map(|one| one.name_any()).collect();
+        names.sort();
+        if names == wanted {
+            return Ok(());
+        }
+        changes.try_next().await?.ok_or("Cannot watch: the stream has ended")?;
+    }
+}
+
 /// Two managers apply the same field; two clients replace the same version.
 async fn conflicts(client: Client) -> Result<(), AnyError> {
     let maps: Api<ConfigMap> = Api::default_namespaced(client);
@@ -111,6 +152,32 @@ async fn conflicts(client: Client) -> Result<(), AnyError> {
     check("a replace of an old version is a conflict", is_conflict)?;
     maps.delete("shared", &DeleteParams::default()).await?;
     check("a deleted object is not found", maps.get_opt("shared").await?.is_none())
+}
+
+/// A finalizer keeps an object; preconditions protect another object of the same name.
+async fn deletions(client: Client) -> Result<(), AnyError> {
+    let crates: Api<Crate> = Api::default_namespaced(client);
+    let mut held = Crate::new("held", CrateSpec { replicas: 1, note: None });
+    held.finalizers_mut().push("rust.pintle.dev/hold".to_string());
+    let held = crates.create(&PostParams::default(), &held).await?;
+    let preconditions = |uid: Option<String>, resource_version: Option<String>| DeleteParams {
+        preconditions: Some(Preconditions { uid, resource_version }),
+        ..DeleteParams::default()
+    };
+    let is_conflict =
+        |answer: Result<_, kube::Error>| matches!(answer, Err(kube::Error::Api(status)) if status.code == 409);
+    let other = preconditions(Some("00000000-0000-0000-0000-000000000000".to_string()), None);
+    check("a delete of another UID is a conflict", is_conflict(crates.delete("held", &other).await))?;
+    let noted = Patch::Merge(json!({ "spec": { "note": "new" } }));
+    let newer = crates.patch("held", &PatchParams::default(), &noted).await?;
+    let old = preconditions(held.uid(), held.resource_version());
+    check("a delete of an old version is a conflict", is_conflict(crates.delete("held", &old).await))?;
+    let answer = crates.delete("held", &preconditions(newer.uid(), newer.resource_version())).await?;
+    let kept = answer.left().ok_or("the object is gone")?;
+    check("a finalizer keeps a deleted object", kept.metadata.deletion_timestamp.is_some())?;
+    let released = Patch::Merge(json!({ "metadata": { "finalizers": null } }));
+    crates.patch("held", &PatchParams::default(), &released).await?;
+    check("an object without finalizers is gone", crates.get_opt("held").await?.is_none())
 }
 
 async fn workloads(client: Client) -> Result<(), AnyError> {

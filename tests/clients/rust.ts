@@ -1,0 +1,61 @@
+/**
+ * The Rust programs of this folder: a client with kube-rs, and an operator whose tests start their servers with the crate
+ * envtest. cargo builds the crates in the user's cache, once in minutes. Its lockfile is kept there, too: it contains the
+ * address of a registry, so it is not committed, and Cargo.toml pins the versions.
+ */
+import { createHash } from "node:crypto";
+import { copyFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import process from "node:process";
+import { cacheDir } from "../controlplane/go_build.ts";
+import { run } from "../controlplane/run.ts";
+import type { Program } from "./build.ts";
+import { pythonPackages } from "./packaged.ts";
+
+const folder = join(import.meta.dirname ?? ".", "rust");
+
+/** A project to which nothing is left to build, and what cargo needs to find that. */
+export interface RustProject {
+  readonly path: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** Builds the client. It stays for the next run. @throws Error when cargo fails */
+export async function buildRust(): Promise<Program> {
+  const target = targetDir();
+  await cargo(["build"], { CARGO_TARGET_DIR: target });
+  return { path: join(target, "debug/client-kube-rs"), [Symbol.asyncDispose]: () => Promise.resolve() };
+}
+
+/** Builds the tests of the operator. The crate envtest needs Go and libclang. @throws Error when cargo fails */
+export async function buildRustTests(): Promise<RustProject> {
+  const env = { CARGO_TARGET_DIR: targetDir(), ...await libclangVariables() };
+  await cargo(["test", "--no-run"], env);
+  return { path: folder, env };
+}
+
+/** A folder for these versions: cargo itself sees which files have changed. */
+function targetDir(): string {
+  const hash = createHash("sha256").update(readFileSync(join(folder, "Cargo.toml"))).digest("hex").slice(0, 16);
+  return join(cacheDir(), "client-rust", hash);
+}
+
+/** libclang of PyPI, which comes without the headers of a compiler. */
+async function libclangVariables(): Promise<Readonly<Record<string, string>>> {
+  const native = join(await pythonPackages("libclang", join(folder, "libclang.txt")), "clang/native");
+  const headers = await run("cc", ["-print-file-name=include"]);
+  if (headers.kind === "missing") throw new Error("Cannot build the crate envtest: there is no cc");
+  return { LIBCLANG_PATH: native, BINDGEN_EXTRA_CLANG_ARGS: `-I${headers.stdout.trim()}` };
+}
+
+async function cargo(args: readonly string[], env: { readonly CARGO_TARGET_DIR: string }): Promise<void> {
+  const target = env.CARGO_TARGET_DIR;
+  const [lock, kept] = [join(folder, "Cargo.lock"), join(target, "Cargo.lock")];
+  if (existsSync(kept)) copyFileSync(kept, lock);
+  else process.stderr.write("client-rust: building the crates; once, in minutes\n");
+  const ended = await run("cargo", [...args, "--quiet"], { cwd: folder, env });
+  if (ended.kind === "missing") throw new Error(`Cannot run cargo ${args[0]}: it is missing`);
+  if (ended.code !== 0) throw new Error(`Cannot run cargo ${args[0]}: code ${ended.code}\n${ended.stderr}`);
+  mkdirSync(target, { recursive: true });
+  copyFileSync(lock, kept);
+}
