@@ -59,6 +59,15 @@ export {
   shownSelector,
 } from "./checks.ts";
 export {
+  checkImmutableFields,
+  DeclaredChecks,
+  type DeclaredChecksOptions,
+  type ItemCheck,
+  type StructCheck,
+  type StructRule,
+} from "./declared_checks.ts";
+export { checkFormat } from "./declared_formats.ts";
+export {
   configKeyErrors,
   envNameErrors,
   fieldIsImmutable,
