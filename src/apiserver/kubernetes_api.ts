@@ -29,6 +29,7 @@ import {
 import { admin, ApiServer } from "./api_server.ts";
 import { advertise, type Advertised, createDefaultObjects, DerivedObjects } from "./bootstrap/mod.ts";
 import { CustomResources, definitionRules } from "./crd/mod.ts";
+import { deviceRules } from "./devices/mod.ts";
 import { discoveryPaths, issuerPaths } from "./discovery/mod.ts";
 import { bodyFamilies, builtinFamilies } from "./kinds/mod.ts";
 import { type Attributes, draftOf, type JsonObject, type Kind, StatusError, type User } from "./model/mod.ts";
@@ -193,6 +194,7 @@ function copyOfBuiltinKinds(): KindRegistry {
 function builtinKinds(): KindRegistry {
   const rules = new Map([
     ...expressionRules,
+    ...deviceRules,
     ["CustomResourceDefinition.apiextensions.k8s.io", definitionRules] as const,
   ]);
   const kinds = new KindRegistry();

@@ -9,7 +9,8 @@
  * - registry/: the verbs of the API on all kinds. create, update, patch, delete, get, list and watch are here.
  * - kinds/: the built-in kinds, by API group: defaults, validation, conversion, tables, quota. They implement Kind of model/.
  * - protobuf/: built-in kinds in protobuf, which Go clients send and request: bodies, responses, events of a watch.
- * - cel/, admission/, plugins/: CEL expressions, webhooks and policies, built-in admission plugins.
+ * - cel/, devices/, admission/, plugins/: CEL expressions, selectors of devices, webhooks and policies, built-in admission
+ *   plugins.
  * - actions/, access/: subresources that are actions, such as eviction; authentication and RBAC.
  * - crd/: custom resources: adds a Kind to the registry for each CustomResourceDefinition.
  * - http/: from a Request to a Response: authentication, routes, bodies, formats, watch streams.

@@ -8,9 +8,12 @@ import type { Issue } from "./issues.ts";
 /** The expansion; an issue when the arguments are invalid; undefined when the call is not a macro. */
 export type Expansion = Expr | { readonly kind: "issue"; readonly issue: Issue };
 
-/** Expands a call if it is a macro. */
-export function expand(call: Call): Expansion | undefined {
+/** Expands a call if it is a macro. @param hasBindings whether `cel.bind` is one */
+export function expand(call: Call, hasBindings: boolean): Expansion | undefined {
   const { name, target, args } = call;
+  if (hasBindings && name === "bind" && args.length === 3 && target?.kind === "ident" && target.name === "cel") {
+    return bound(call);
+  }
   if (target === undefined) return name === "has" && args.length === 1 ? has(call) : undefined;
   const macro = macros.get(`${name}/${args.length}`);
   return macro?.(call, target, args);
@@ -148,20 +151,34 @@ function optional(call: Call, target: Expr, [variable, body]: readonly Expr[], i
   if (variable?.kind !== "ident" || body === undefined) {
     return issueAt(variable, `${call.name}() variable name must be a simple identifier`);
   }
-  const binding: Comprehension = {
+  const value: Expr = { kind: "call", offset, name: "value", target, args: [] };
+  const binding = bindingOf(offset, variable.name, value, body);
+  const isThere: Expr = { kind: "call", offset, name: "hasValue", target, args: [] };
+  const found = isWrapped ? callOf(offset, "optional.of", binding) : binding;
+  return callOf(offset, "_?_:_", isThere, found, callOf(offset, "optional.none"));
+}
+
+/** `cel.bind(name, value, body)`. */
+function bound({ offset, args: [variable, value, body] }: Call): Expansion {
+  if (variable?.kind !== "ident" || value === undefined || body === undefined) {
+    return issueAt(variable, "cel.bind() variable names must be simple identifiers");
+  }
+  return bindingOf(offset, variable.name, value, body);
+}
+
+/** The value of `body` where `name` is `value`. */
+function bindingOf(offset: number, name: string, value: Expr, body: Expr): Comprehension {
+  return {
     kind: "comprehension",
     offset,
     range: { kind: "list", offset, items: [] },
     variable: "#unused",
-    accumulator: variable.name,
-    initial: { kind: "call", offset, name: "value", target, args: [] },
+    accumulator: name,
+    initial: value,
     condition: literal(offset, false),
-    step: { kind: "ident", offset, name: variable.name },
+    step: { kind: "ident", offset, name },
     result: body,
   };
-  const isThere: Expr = { kind: "call", offset, name: "hasValue", target, args: [] };
-  const found = isWrapped ? callOf(offset, "optional.of", binding) : binding;
-  return callOf(offset, "_?_:_", isThere, found, callOf(offset, "optional.none"));
 }
 
 /** `sortBy`: binds the list to a name and its keys to a loop over that name. */
@@ -170,17 +187,8 @@ function sortBy(call: Call, target: Expr, args: readonly Expr[]): Expansion {
   const input: Expr = { kind: "ident", offset, name: "@__sortBy_input__" };
   const keys = one(mapped, "argument is not an identifier")(call, input, args);
   if (keys.kind === "issue") return keys;
-  return {
-    kind: "comprehension",
-    offset,
-    range: { kind: "list", offset, items: [] },
-    variable: "#unused",
-    accumulator: input.name,
-    initial: target,
-    condition: literal(offset, false),
-    step: input,
-    result: { kind: "call", offset, name: "@sortByAssociatedKeys", target: input, args: [keys] },
-  };
+  const sorted: Expr = { kind: "call", offset, name: "@sortByAssociatedKeys", target: input, args: [keys] };
+  return bindingOf(offset, input.name, target, sorted);
 }
 
 function has(call: Call): Expansion {

@@ -198,6 +198,7 @@ export function compare(left: Value, right: Value): number | CelError {
 /** `value in container`. */
 export function isIn(value: Value, container: Value): Value {
   if (container instanceof CelMap) {
+    if (container.contains !== undefined) return container.contains(value);
     const found = container.find(value);
     return found instanceof CelError ? found : found !== undefined;
   }

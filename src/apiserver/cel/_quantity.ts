@@ -55,6 +55,12 @@ export class CelQuantity extends CelOpaque {
   }
 }
 
+/** The quantity that a text is; an error when it is none. */
+export function quantityOf(text: string): Value {
+  const nanos = parseQuantity(text);
+  return nanos instanceof CelError ? nanos : new CelQuantity(nanos);
+}
+
 /** Parses a quantity; undefined when it is invalid. Digits below 1e-9 are rounded up. */
 export function parseQuantity(text: string): bigint | CelError {
   const found = text.length > maxLength
@@ -137,11 +143,6 @@ function both(id: string, result: CelType, run: (a: CelQuantity, b: CelQuantity)
 
 function withInt(id: string, run: (a: CelQuantity, b: bigint) => Value): Overload {
   return method(id, [quantityType, intType], quantityType, binary(isQuantity, isInt, run));
-}
-
-function quantityOf(text: string): Value {
-  const nanos = parseQuantity(text);
-  return nanos instanceof CelError ? nanos : new CelQuantity(nanos);
 }
 
 function isQuantityText(text: string): Value {

@@ -78,7 +78,8 @@ function both(id: string, result: CelType, run: (order: number) => Value): Overl
   return method(id, [semverType, semverType], result, compared);
 }
 
-function versionOf(text: string, isLoose: boolean): Value {
+/** The version that a text is; an error when it is none. @param isLoose allows a leading v and missing numbers */
+export function versionOf(text: string, isLoose: boolean): Value {
   return attempt(() => new CelSemver(parseVersion(isLoose ? normalized(text) : text)));
 }
 

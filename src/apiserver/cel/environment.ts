@@ -75,10 +75,12 @@ export class CelEnvironment {
   readonly variables: ReadonlyMap<string, CelType>;
 
   readonly #declared: Declarations;
+  readonly #hasBindings: boolean;
 
   /** @param extension what the environment has besides. @default nothing */
   constructor(variables: ReadonlyMap<string, CelType>, extension?: CelExtension) {
     this.variables = variables;
+    this.#hasBindings = extension?.hasBindings ?? false;
     this.#declared = extension === undefined ? standard : {
       functions: new Map([...functions, ...extension.functions.map((each) => [each.name, each] as const)]),
       findStruct: extension.findStruct,
@@ -87,7 +89,7 @@ export class CelEnvironment {
 
   /** Compiles an expression. */
   compile(source: string): Compiled {
-    const parsed = parseCel(source);
+    const parsed = parseCel(source, this.#hasBindings);
     if (parsed.kind === "failed") return failed(source, parsed.issues);
     const checked = checkCel(parsed.expr, this.variables, this.#declared);
     if (checked.issues.length > 0) return failed(source, checked.issues);

@@ -30,6 +30,8 @@ interface Place {
 
 function placeOf(source: string, offset: number): Place {
   if (offset < 0) return { line: -1, column: -1, text: undefined };
+  // An empty expression has no line that could be shown.
+  if (source === "") return { line: 1, column: -1, text: undefined };
   const before = source.slice(0, offset);
   const start = before.lastIndexOf("\n") + 1;
   const end = source.indexOf("\n", start);

@@ -46,4 +46,6 @@ export { jsonValueOf } from "./json_value.ts";
 export { formatDuration, formatTimestamp, parseRfc3339 } from "./_time.ts";
 export { dns1035LabelErrors, formatCheck, parseLooseDuration } from "./string_formats.ts";
 export { parseRequestUri } from "./net.ts";
+export { quantityOf, quantityType } from "./_quantity.ts";
+export { versionOf } from "./_semver.ts";
 export { cappedProduct, estimateCost, maxEstimate, type Range, type SizeAtPath } from "./cost_estimate.ts";

@@ -26,14 +26,14 @@ const reserved = new Set(
 const relations = new Set(["==", "!=", "<", "<=", ">", ">=", "in"]);
 
 /** Parses an expression. */
-export function parseCel(source: string): Parsed {
+export function parseCel(source: string, hasBindings = false): Parsed {
   const length = [...source].length;
   if (length > maxLength) {
     const message = `expression code point size exceeds limit: size: ${length}, limit ${maxLength}`;
     return { kind: "failed", issues: [{ offset: -1, message }] };
   }
   const issues: Issue[] = [];
-  const parser = new Parser(new TokenReader(tokensOf(source, issues), issues));
+  const parser = new Parser(new TokenReader(tokensOf(source, issues), issues), hasBindings);
   try {
     const expr = parser.parse();
     return issues.length === 0 ? { kind: "parsed", expr } : { kind: "failed", issues };
@@ -48,10 +48,12 @@ const firstField = "{'}', ',', '?', IDENTIFIER, ESC_IDENTIFIER}";
 
 class Parser {
   readonly #tokens: TokenReader;
+  readonly #hasBindings: boolean;
   #depth = 0;
 
-  constructor(tokens: TokenReader) {
+  constructor(tokens: TokenReader, hasBindings: boolean) {
     this.#tokens = tokens;
+    this.#hasBindings = hasBindings;
   }
 
   parse(): Expr {
@@ -303,7 +305,7 @@ class Parser {
 
   #expanded(offset: number, name: string, target: Expr | undefined, args: readonly Expr[]): Expr {
     const plain = { kind: "call" as const, offset, name, args, ...(target === undefined ? {} : { target }) };
-    const expansion = expand(plain);
+    const expansion = expand(plain, this.#hasBindings);
     if (expansion === undefined) return plain;
     if (expansion.kind !== "issue") return expansion;
     this.#tokens.report(expansion.issue);

@@ -20,4 +20,6 @@ export type FindStruct = (name: string) => StructType | undefined;
 export interface CelExtension {
   readonly functions: readonly FunctionDecl[];
   readonly findStruct: FindStruct;
+  /** Whether expressions may bind names: `cel.bind(name, value, expression)`. @default false */
+  readonly hasBindings?: boolean;
 }

@@ -85,6 +85,8 @@ export abstract class CelMap {
   abstract keys(): Iterable<Value>;
   /** The value of a key; undefined when the map does not have it. */
   abstract find(key: Value): Value | undefined;
+  /** True for a key of the map. @default find() finds it */
+  contains?(key: Value): boolean;
   /** Compares with another map. */
   equals?(other: CelMap): Value;
 }

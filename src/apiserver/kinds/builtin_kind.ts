@@ -70,6 +70,7 @@ export class BuiltinKind implements Kind {
   readonly errorGroup: string;
   readonly allowsUnconditionalUpdate: boolean;
   readonly allowsCreateOnUpdate: boolean;
+  readonly generatesNames: boolean;
   readonly deletion: DeletionRules;
   readonly deprecation: string | undefined;
   /** How closely its rules follow the real server. */
@@ -102,6 +103,7 @@ export class BuiltinKind implements Kind {
     this.errorGroup = rules.errorGroup ?? names.group;
     this.allowsUnconditionalUpdate = rules.allowsUnconditionalUpdate ?? true;
     this.allowsCreateOnUpdate = rules.allowsCreateOnUpdate ?? false;
+    this.generatesNames = rules.generatesNames ?? true;
     this.deletion = deletionOf(collection, rules);
     this.deprecation = rules.deprecation;
     this.depth = rules.depth;

@@ -12,6 +12,7 @@ import { otherKinds } from "./other_groups/mod.ts";
 import { podConditions, podKinds } from "./pods/mod.ts";
 import { policyKinds } from "./policy/mod.ts";
 import { rbacKinds } from "./rbac/mod.ts";
+import { resourceKinds } from "./resource/mod.ts";
 import {
   countMeter,
   createdAtCell,
@@ -37,6 +38,7 @@ const groups: readonly KindGroup[] = [
   rbacKinds,
   certificateKinds,
   admissionKinds,
+  resourceKinds,
   otherKinds,
 ];
 

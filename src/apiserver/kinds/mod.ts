@@ -17,6 +17,7 @@ export { type KindEffect, kindEffects, storedOnlyWarning } from "./kind_effects.
 export { builtinGroups, type BuiltinNames } from "./kind_names.ts";
 export { systemPriorities, systemPriorityClasses } from "./other_groups/mod.ts";
 export { aggregateResources, claimNames, configMapNames, secretNames } from "./pods/mod.ts";
+export { type SelectorCheck, selectorRules } from "./resource/mod.ts";
 export {
   addAmounts,
   type Amounts,

@@ -136,6 +136,8 @@ export interface Kind extends KindNames {
   readonly allowsUnconditionalUpdate?: boolean;
   /** True when an update of a missing object creates it: Leases, Roles, Events, ... @default false */
   readonly allowsCreateOnUpdate?: boolean;
+  /** False for a kind whose `generateName` is taken as the name. @default true */
+  readonly generatesNames?: boolean;
   /** @default no grace period, Background, a Status as response */
   readonly deletion?: DeletionRules;
   /** The warning in every response about the kind. @default none */

@@ -87,6 +87,10 @@ export async function finishCreate(parts: RegistryParts, call: Call, draft: Draf
 function nameDraft(parts: RegistryParts, call: Call, metadata: Draft): void {
   const prefix = metadataText({ metadata }, "generateName");
   if (prefix === "" || metadataText({ metadata }, "name") !== "") return;
+  if (call.kind.generatesNames === false) {
+    metadata["name"] = prefix;
+    return;
+  }
   const namespace = storageNamespace(call);
   for (let attempt = 0; attempt < maxNameAttempts; attempt++) {
     const name = generatedName(prefix, parts.random);

@@ -7,6 +7,7 @@ import { changeCases } from "./change.ts";
 import { conversionCases } from "./conversions.ts";
 import { crdCases } from "./crds.ts";
 import { createCases } from "./create.ts";
+import { declaredCases } from "./declared.ts";
 import { discoveryCases } from "./discovery.ts";
 import { invalidCases } from "./invalid.ts";
 import { kindCases } from "./kinds.ts";
@@ -38,6 +39,7 @@ const groups: readonly CaseGroup[] = [
   { group: "paths", cases: pathCases },
   { group: "subresources", cases: subresourceCases },
   { group: "invalid", cases: invalidCases },
+  { group: "declared", cases: declaredCases },
   { group: "discovery", cases: discoveryCases },
   { group: "tables", cases: tableCases },
   { group: "crds", cases: crdCases },

@@ -3,7 +3,7 @@ import type { KindGroup } from "../rules/mod.ts";
 import { endpointSliceDefaults, endpointSliceRow, endpointSliceRules } from "./endpoint_slices.ts";
 import { ingressClassDefaults, ingressClassRow, ingressClassRules, ingressRow, ingressRules } from "./ingresses.ts";
 import { networkPolicyDefaults, networkPolicyRow, networkPolicyRules } from "./network_policies.ts";
-import { ipAddressRow, serviceCidrRow, serviceCidrRules } from "./service_cidrs.ts";
+import { ipAddressRow, ipAddressRules, serviceCidrRow, serviceCidrRules } from "./service_cidrs.ts";
 
 /** The kinds of the groups networking.k8s.io and discovery.k8s.io. */
 export const networkingKinds: KindGroup = {
@@ -12,6 +12,7 @@ export const networkingKinds: KindGroup = {
     "IngressClass.networking.k8s.io": ingressClassRules,
     "NetworkPolicy.networking.k8s.io": networkPolicyRules,
     "ServiceCIDR.networking.k8s.io": serviceCidrRules,
+    "IPAddress.networking.k8s.io": ipAddressRules,
     "EndpointSlice.discovery.k8s.io": endpointSliceRules,
   },
   defaults: { ...ingressClassDefaults, ...networkPolicyDefaults, ...endpointSliceDefaults },

@@ -1,7 +1,4 @@
-/**
- * FlowSchemas and PriorityLevelConfigurations (flowcontrol.apiserver.k8s.io): rules, defaults and table rows. They are checked
- * against their schema only.
- */
+/** FlowSchemas and PriorityLevelConfigurations (flowcontrol.apiserver.k8s.io): rules, defaults and table rows. */
 import type { Draft, Json, JsonObject } from "../../model/mod.ts";
 import {
   ageCell,
@@ -15,10 +12,21 @@ import {
   rowOf,
   textCell,
 } from "../rules/mod.ts";
+import { checkConditionTypes, checkFlowSchema, checkPriorityLevel } from "./flow_control_checks.ts";
 import { objectAt, setIfAbsent, setIfZero, textAt } from "../types/mod.ts";
 
-/** FlowSchema and PriorityLevelConfiguration. */
-export const flowControlRules: KindRules = { depth: "schema", generationFields: ["spec"], statusMetadata: "none" };
+const common = {
+  depth: "full",
+  generationFields: ["spec"],
+  statusMetadata: "none",
+  validateStatus: (object, _, problems) => checkConditionTypes(object, problems),
+} as const satisfies KindRules;
+
+/** FlowSchema. */
+export const flowSchemaRules: KindRules = { ...common, validate: checkFlowSchema };
+
+/** PriorityLevelConfiguration. */
+export const priorityLevelRules: KindRules = { ...common, validate: checkPriorityLevel };
 
 /** The defaults of FlowSchemas and PriorityLevelConfigurations. */
 export const flowControlDefaults: DefaultsByType = {

@@ -1,17 +1,13 @@
 /** The kinds of the groups that have one or two kinds each. */
 import type { KindGroup } from "../rules/mod.ts";
-import {
-  deviceClassRow,
-  deviceDefaults,
-  deviceRules,
-  resourceClaimRow,
-  resourceClaimRules,
-  resourceClaimTemplateRow,
-  resourceSliceRow,
-  resourceSliceRules,
-} from "./dynamic_resources.ts";
 import { apiServiceRow, definitionRow, extensionDefaults } from "./extensions.ts";
-import { flowControlDefaults, flowControlRules, flowSchemaRow, priorityLevelRow } from "./flow_control.ts";
+import {
+  flowControlDefaults,
+  flowSchemaRow,
+  flowSchemaRules,
+  priorityLevelRow,
+  priorityLevelRules,
+} from "./flow_control.ts";
 import { leaseRow, leaseRules } from "./leases.ts";
 import { priorityClassDefaults, priorityClassRow, priorityClassRules } from "./priority_classes.ts";
 import { runtimeClassRow, runtimeClassRules } from "./runtime_classes.ts";
@@ -23,23 +19,16 @@ export const otherKinds: KindGroup = {
     "Lease.coordination.k8s.io": leaseRules,
     "RuntimeClass.node.k8s.io": runtimeClassRules,
     "PriorityClass.scheduling.k8s.io": priorityClassRules,
-    "FlowSchema.flowcontrol.apiserver.k8s.io": flowControlRules,
-    "PriorityLevelConfiguration.flowcontrol.apiserver.k8s.io": flowControlRules,
-    "ResourceClaim.resource.k8s.io": resourceClaimRules,
-    "ResourceSlice.resource.k8s.io": resourceSliceRules,
-    "DeviceClass.resource.k8s.io": deviceRules,
+    "FlowSchema.flowcontrol.apiserver.k8s.io": flowSchemaRules,
+    "PriorityLevelConfiguration.flowcontrol.apiserver.k8s.io": priorityLevelRules,
   },
-  defaults: { ...priorityClassDefaults, ...flowControlDefaults, ...deviceDefaults, ...extensionDefaults },
+  defaults: { ...priorityClassDefaults, ...flowControlDefaults, ...extensionDefaults },
   rows: {
     "leases.coordination.k8s.io": leaseRow,
     "runtimeclasses.node.k8s.io": runtimeClassRow,
     "priorityclasses.scheduling.k8s.io": priorityClassRow,
     "flowschemas.flowcontrol.apiserver.k8s.io": flowSchemaRow,
     "prioritylevelconfigurations.flowcontrol.apiserver.k8s.io": priorityLevelRow,
-    "deviceclasses.resource.k8s.io": deviceClassRow,
-    "resourceclaims.resource.k8s.io": resourceClaimRow,
-    "resourceclaimtemplates.resource.k8s.io": resourceClaimTemplateRow,
-    "resourceslices.resource.k8s.io": resourceSliceRow,
     "apiservices.apiregistration.k8s.io": apiServiceRow,
     "customresourcedefinitions.apiextensions.k8s.io": definitionRow,
   },

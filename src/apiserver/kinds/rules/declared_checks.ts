@@ -26,7 +26,9 @@ import type { FieldPath, Problems } from "./problems.ts";
 /** The checks of one field. */
 interface DeclaredField {
   readonly isRequired: boolean;
+  readonly isOptional: boolean;
   readonly isImmutable: boolean;
+  /** Of a list or a map. */
   readonly maxItems: number | undefined;
   /** In bytes. */
   readonly maxLength: number | undefined;
@@ -39,6 +41,8 @@ interface DeclaredField {
   /** The fields of an item that must differ from those of other items; none: the items themselves. */
   readonly uniqueBy: readonly string[] | undefined;
   readonly isUnionMember: boolean;
+  /** For the member of a union with a discriminator: what it is, by the value of the discriminator. */
+  readonly when: ReadonlyMap<string, string>;
 }
 
 type DeclaredStruct = ReadonlyMap<string, DeclaredField>;
@@ -138,18 +142,43 @@ export class StructCheck {
     const declaration = this.#checks.declaredFor(this.typeName, name);
     if (isZero(value, field)) {
       if (declaration?.isRequired === true) this.problems.required(place);
+      else if (declaration?.isOptional === false && declaration.format !== undefined && !field.isPointer) {
+        checkFormat(declaration.format, "", place, this.problems);
+      }
       return;
     }
     if (value === undefined) return;
     if (declaration !== undefined) {
-      if (isJsonArray(value) && value.length > (declaration.maxItems ?? Infinity)) {
-        return this.problems.tooMany(place, value.length, declaration.maxItems ?? 0);
-      }
+      const { maxItems = Infinity } = declaration;
+      const count = isJsonArray(value) ? value.length : isJsonObject(value) ? Object.keys(value).length : 0;
+      if (count > maxItems) return this.problems.tooMany(place, count, maxItems);
       checkScalar(value, declaration, place, this.problems);
     }
     this.#checkElements(field, value, place, declaration?.keyFormat, item);
     if (declaration?.uniqueBy !== undefined && isJsonArray(value)) {
       checkUnique(value, declaration.uniqueBy, place, this.problems);
+    }
+  }
+
+  /**
+   * Checks the members of a union with a discriminator: reports those that the value forbids or requires, and checks the others.
+   *
+   * @param detailOf the text of an error
+   */
+  members(value: string, detailOf: (name: string, rule: "forbidden" | "required") => string): void {
+    const members = [...this.#struct.fields.keys()].map((name) =>
+      [name, this.#checks.declaredFor(this.typeName, name)?.when.get(value)] as const
+    );
+    this.skip(...members.flatMap(([name, rule]) => rule === undefined ? [] : [name]));
+    for (const [name, rule] of members) {
+      if (rule !== "forbidden" || read(this.object, name) === undefined) continue;
+      this.problems.forbidden(this.path.child(name), detailOf(name, rule));
+    }
+    for (const [name, rule] of members) {
+      if (rule === undefined || rule === "forbidden") continue;
+      if (rule === "required" && read(this.object, name) === undefined) {
+        this.problems.required(this.path.child(name), detailOf(name, rule));
+      } else this.field(name);
     }
   }
 
@@ -265,16 +294,16 @@ function parsedTable(text: string): ReadonlyMap<string, DeclaredStruct> {
 
 function parsedField(word: string): readonly [string, DeclaredField] {
   const colon = word.indexOf(":");
-  const checks = new Map(
-    word.slice(colon + 1).split(",").map((check) => {
-      const equals = check.indexOf("=");
-      return equals < 0 ? [check, ""] as const : [check.slice(0, equals), check.slice(equals + 1)] as const;
-    }),
-  );
+  const pairs = word.slice(colon + 1).split(",").map((check) => {
+    const equals = check.indexOf("=");
+    return equals < 0 ? [check, ""] as const : splitAt(check, equals);
+  });
+  const checks = new Map(pairs);
   const numberOf = (name: string) => checks.has(name) ? Number(checks.get(name)) : undefined;
   const unique = checks.get("unique");
   return [word.slice(0, colon), {
     isRequired: checks.has("required"),
+    isOptional: checks.has("optional"),
     isImmutable: checks.has("immutable"),
     maxItems: numberOf("maxItems"),
     maxLength: numberOf("maxLength") ?? numberOf("maxBytes"),
@@ -285,5 +314,10 @@ function parsedField(word: string): readonly [string, DeclaredField] {
     allowed: checks.get("enum")?.split("|"),
     uniqueBy: unique === "" ? [] : unique?.split("+"),
     isUnionMember: checks.has("unionMember"),
+    when: new Map(pairs.filter(([name]) => name === "when").map(([, value]) => splitAt(value, value.indexOf(":")))),
   }];
+}
+
+function splitAt(text: string, index: number): readonly [string, string] {
+  return [text.slice(0, index), text.slice(index + 1)];
 }

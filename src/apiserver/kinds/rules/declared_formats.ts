@@ -39,7 +39,6 @@ const formats: ReadonlyMap<string, FormatCheck> = new Map<string, FormatCheck>([
   ["k8s-path-segment-name", texts((value) => pathSegmentName(value, false))],
   ["k8s-uuid", texts(uuidErrors)],
   ["k8s-extended-resource-name", texts(extendedResourceErrors)],
-  ["k8s-resource-driver-name", checkDriverName],
   ["k8s-resource-pool-name", checkPoolName],
   ["k8s-resource-qualified-name", checkQualifiedName],
   ["k8s-resource-fully-qualified-name", checkFullyQualifiedName],

@@ -132,6 +132,30 @@ export function cidrErrors(value: string, known: readonly string[] = []): readon
   return range.address.value === networkOf(range) ? [] : ["must not have bits set beyond the prefix length"];
 }
 
+/** Returns the errors of an address that must be in canonical form, e.g. the name of an IPAddress. */
+export function strictIpErrors(value: string): readonly string[] {
+  const [errors, address] = [ipErrors(value), parseIp(value)];
+  return errors.length > 0 || address === undefined ? errors : canonicalErrors(value, formatIp(address));
+}
+
+/** Returns the errors of a range that must be in canonical form, e.g. of a ServiceCIDR. */
+export function strictCidrErrors(value: string): readonly string[] {
+  const [errors, range] = [cidrErrors(value), parseCidr(value)];
+  return errors.length > 0 || range === undefined ? errors : canonicalErrors(value, formatCidr(range));
+}
+
+/** Returns the errors of the address of an interface with the length of its prefix. */
+export function interfaceAddressErrors(value: string): readonly string[] {
+  const range = parseCidr(value);
+  if (range === undefined) return ["must be a valid address in CIDR form, (e.g. 10.9.8.7/24 or 2001:db8::1/64)"];
+  const bits = range.address.isMapped && range.bits > 32 ? range.bits - 96 : range.bits;
+  return canonicalErrors(value, `${formatIp(range.address)}/${bits}`);
+}
+
+function canonicalErrors(value: string, canonical: string): readonly string[] {
+  return value === canonical ? [] : [`must be in canonical form (${quoted(canonical)})`];
+}
+
 /** Returns the warnings about an address that is not in canonical form. */
 export function ipWarnings(path: FieldPath, value: string): readonly string[] {
   const address = parseIp(value);

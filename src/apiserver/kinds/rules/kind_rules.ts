@@ -48,6 +48,8 @@ export interface KindRules {
   readonly allowsUnconditionalUpdate?: boolean;
   /** @default false */
   readonly allowsCreateOnUpdate?: boolean;
+  /** False if `generateName` is taken as the name. @default true */
+  readonly generatesNames?: boolean;
   readonly deletion?: DeletionRules;
   readonly scale?: ScalePaths;
   /** Fields that a field selector may use, in addition to metadata.name and metadata.namespace. */

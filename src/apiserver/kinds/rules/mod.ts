@@ -86,12 +86,14 @@ export {
   subdomainName,
   wildcardErrors,
 } from "./formats.ts";
+export { internalValue } from "./internal_value.ts";
 export {
   cidrErrors,
   cidrWarnings,
   endpointIpErrors,
   formatCidr,
   formatIp,
+  interfaceAddressErrors,
   ipErrors,
   type IpRange,
   ipWarnings,
@@ -99,6 +101,8 @@ export {
   networkOf,
   parseCidr,
   parseIp,
+  strictCidrErrors,
+  strictIpErrors,
 } from "./ip.ts";
 export {
   type DefaultsByType,
