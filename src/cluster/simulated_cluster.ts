@@ -28,7 +28,11 @@ import { resourceQuotaController } from "./resource_quota.ts";
 import { schedulerController } from "./scheduler.ts";
 import { statefulSetController } from "./stateful_set.ts";
 import { volumeBinder, volumePhaseController } from "./volume_binder.ts";
-import { claimProtectionController, volumeProtectionController } from "./volume_protection.ts";
+import {
+  attributesProtectionController,
+  claimProtectionController,
+  volumeProtectionController,
+} from "./volume_protection.ts";
 import { createStandardClass, volumeProvisioner } from "./volume_provisioner.ts";
 
 /** Options of {@link clusterControllers}. */
@@ -181,6 +185,7 @@ export function clusterControllers(options: ClusterControllersOptions = {}): rea
     disruptionController(),
     claimProtectionController(),
     volumeProtectionController(),
+    attributesProtectionController(),
     ...(options.volumes === "assumed" ? [] : [volumeBinder, volumePhaseController, volumeProvisioner]),
     resourceQuotaController(),
   ];

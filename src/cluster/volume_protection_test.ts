@@ -64,3 +64,20 @@ test("a deleted volume stays while a claim is bound to it", async () => {
   await cluster.settled();
   assertEquals(cluster.find(builtin.PersistentVolume, "bound"), undefined);
 });
+
+test("a deleted class of attributes stays while a claim names it", async () => {
+  await using cluster = await TestCluster.start();
+  for (const name of ["used", "free"]) {
+    await cluster.create(builtin.VolumeAttributesClass, name, { driverName: "a.example", parameters: { a: "b" } });
+  }
+  const named = { ...claim.spec, volumeAttributesClassName: "used" };
+  await cluster.create(builtin.PersistentVolumeClaim, "a", { spec: named });
+  await cluster.settled();
+  for (const name of ["used", "free"]) await cluster.delete(builtin.VolumeAttributesClass, name);
+  await cluster.settled();
+  const present = ["used", "free"].filter((name) => cluster.find(builtin.VolumeAttributesClass, name) !== undefined);
+  assertEquals(present, ["used"]);
+  await cluster.delete(builtin.PersistentVolumeClaim, "default/a");
+  await cluster.settled();
+  assertEquals(cluster.find(builtin.VolumeAttributesClass, "used"), undefined);
+});

@@ -12,6 +12,7 @@ import {
   jsonError,
   type JsonObject,
   type Kind,
+  methodNotSupported,
   notServed,
   parseLiteralJson,
   read,
@@ -98,6 +99,9 @@ async function handleList(exchange: Exchange): Promise<Response> {
   const parameters = listParameters(query, info.isWatchPath);
   const call = readingCall(exchange);
   const selection = selectionOf(call, withPathName(info, parameters));
+  if (parameters.isWatch && !kind.verbs.includes("watch")) {
+    throw methodNotSupported({ group: kind.group, resource: kind.plural, name: "" }, "watch");
+  }
   if (parameters.isWatch) return services.watches.open(exchange, call, selection, parameters);
   return await listResponse(kind, await services.registry.list(call, selection, parameters), format);
 }

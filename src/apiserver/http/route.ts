@@ -41,8 +41,14 @@ function checkScope(kind: Kind, info: RequestInfo): void {
 }
 
 function checkVerb(kind: Kind, info: RequestInfo, method: string): void {
-  const isVerb = kind.verbs.some((known) => known === info.verb) && (method === "POST") === (info.verb === "create");
+  const isVerb = kind.verbs.some((known) => known === routedVerb(info)) &&
+    (method === "POST") === (info.verb === "create");
   if (!isVerb || !fitsPath(kind, info)) throw verbError(kind, info.verb);
+}
+
+/** The `watch` in a query has the route of a list, whose handler may reject it. */
+function routedVerb({ verb, isWatchPath }: RequestInfo): string {
+  return verb === "watch" && !isWatchPath ? "list" : verb;
 }
 
 function checkSubresource(kind: Kind, info: RequestInfo): void {

@@ -68,6 +68,7 @@ export class BuiltinKind implements Kind {
   readonly storageVersionHash: string;
   readonly hasStrategicMerge = true;
   readonly errorGroup: string;
+  readonly missingResource: string | undefined;
   readonly allowsUnconditionalUpdate: boolean;
   readonly allowsCreateOnUpdate: boolean;
   readonly generatesNames: boolean;
@@ -101,6 +102,7 @@ export class BuiltinKind implements Kind {
     this.typeName = options.typeName;
     this.subresources = withScale(names.subresources, rules);
     this.errorGroup = rules.errorGroup ?? names.group;
+    this.missingResource = rules.missingResource;
     this.allowsUnconditionalUpdate = rules.allowsUnconditionalUpdate ?? true;
     this.allowsCreateOnUpdate = rules.allowsCreateOnUpdate ?? false;
     this.generatesNames = rules.generatesNames ?? true;

@@ -93,7 +93,7 @@ export const kindEffects: Readonly<Record<string, KindEffect>> = {
   "csistoragecapacities.storage.k8s.io": drivers,
   "storageclasses.storage.k8s.io": cluster("persistentvolume-binder-controller", "local-path-provisioner"),
   "volumeattachments.storage.k8s.io": drivers,
-  "volumeattributesclasses.storage.k8s.io": drivers,
+  "volumeattributesclasses.storage.k8s.io": cluster("volumeattributesclass-protection-controller"),
   "mutatingadmissionpolicies.admissionregistration.k8s.io": server("changes requests by their mutations"),
   "mutatingadmissionpolicybindings.admissionregistration.k8s.io": server("applies the mutations of the policy"),
   "mutatingwebhookconfigurations.admissionregistration.k8s.io": webhooks,

@@ -132,6 +132,8 @@ export interface Kind extends KindNames {
   readonly hasStrategicMerge: boolean;
   /** The group in messages about an invalid object; that of an Event is always core. @default group */
   readonly errorGroup?: string;
+  /** The resource in the message about an object that does not exist. @default plural */
+  readonly missingResource?: string | undefined;
   /** True when an update without resourceVersion overwrites. @default hasStrategicMerge: custom resources reject it */
   readonly allowsUnconditionalUpdate?: boolean;
   /** True when an update of a missing object creates it: Leases, Roles, Events, ... @default false */

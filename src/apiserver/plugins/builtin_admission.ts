@@ -71,6 +71,7 @@ export function builtinAdmission(parts: BuiltinAdmissionParts): {
       ...protection("kubernetes.io/pvc-protection"),
     ]],
     ["persistentvolumes", protection("kubernetes.io/pv-protection")],
+    ["volumeattributesclasses.storage.k8s.io", protection("kubernetes.io/vac-protection")],
     ["certificatesigningrequests.certificates.k8s.io", [
       ...unless("CertificateApproval", certificateApproval(authorizer)),
       ...unless("CertificateSigning", certificateSigning(authorizer)),

@@ -46,7 +46,7 @@ export function get(
   }
   if (parsed.revision > parts.storage.revision) throw resourceVersionTooLarge(parsed.revision, parts.storage.revision);
   const stored = parts.storage.find(kind.collection, storageNamespace(call), name);
-  if (stored === undefined) throw notFound(subjectOf(kind, name));
+  if (stored === undefined) throw notFound({ ...subjectOf(kind, name), resource: kind.missingResource ?? kind.plural });
   return represent(stored, kind);
 }
 

@@ -139,7 +139,8 @@ const maxManagers = 32;
 /**
  * The managedFields entries of created objects, one shape per kind and manager. A client that creates many objects usually
  * creates the same fields each time, and ownership depends on the fields alone. Two objects have the same shape when all
- * their keys are the same and their lists are equal, because the content of an item may be its identity.
+ * their keys are the same, the same values are zero and their lists are equal, because the content of an item may be its
+ * identity.
  */
 export class ShapeCache {
   readonly #kinds = new WeakMap<Kind, Map<string, KnownShape>>();
@@ -165,7 +166,7 @@ export class ShapeCache {
 
 function isSameShape(known: DraftValue, value: DraftValue): boolean {
   if (known === null) return value === null;
-  if (typeof known !== "object") return typeof value !== "object";
+  if (typeof known !== "object") return typeof value !== "object" && isZero(known) === isZero(value);
   if (Array.isArray(known)) return isSameJson(known, value);
   if (!isDraft(value)) return false;
   const keys = Object.keys(known);
@@ -175,6 +176,11 @@ function isSameShape(known: DraftValue, value: DraftValue): boolean {
     if (other === undefined || !isSameShape(known[key] ?? null, other)) return false;
   }
   return true;
+}
+
+/** A field that every object of the kind has, with its zero value, has no owner. */
+function isZero(value: DraftValue): boolean {
+  return value === "" || value === 0 || value === false;
 }
 
 /** Freezes a value deeply, so that a write to a shared entry throws. */

@@ -13,7 +13,8 @@ function known(): ShapeCache {
 
 const drafts: readonly (readonly [string, Draft, boolean])[] = [
   ["other values", { metadata: { name: "b" }, data: { k: "w", n: null }, list: [1, 2] }, true],
-  ["another order", { list: [1, 2], data: { n: null, k: "" }, metadata: { name: "b" } }, true],
+  ["another order", { list: [1, 2], data: { n: null, k: "w" }, metadata: { name: "b" } }, true],
+  ["a zero value", { metadata: { name: "b" }, data: { k: "", n: null }, list: [1, 2] }, false],
   ["one key more", { metadata: { name: "b" }, data: { k: "w", n: null, x: "" }, list: [1, 2] }, false],
   ["one key less", { metadata: { name: "b" }, data: { k: "w" }, list: [1, 2] }, false],
   ["another key", { metadata: { name: "b" }, data: { j: "w", n: null }, list: [1, 2] }, false],

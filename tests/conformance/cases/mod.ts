@@ -10,6 +10,7 @@ import { createCases } from "./create.ts";
 import { declaredCases } from "./declared.ts";
 import { discoveryCases } from "./discovery.ts";
 import { invalidCases } from "./invalid.ts";
+import { invalidStorageCases } from "./invalid_storage.ts";
 import { kindCases } from "./kinds.ts";
 import { kubectlCases } from "./kubectl.ts";
 import { mutatingCases } from "./mutating.ts";
@@ -40,6 +41,7 @@ const groups: readonly CaseGroup[] = [
   { group: "subresources", cases: subresourceCases },
   { group: "invalid", cases: invalidCases },
   { group: "declared", cases: declaredCases },
+  { group: "invalid_storage", cases: invalidStorageCases },
   { group: "discovery", cases: discoveryCases },
   { group: "tables", cases: tableCases },
   { group: "crds", cases: crdCases },

@@ -175,9 +175,10 @@ function known(text: string): string {
   return text === "" ? "<unknown>" : text;
 }
 
-/** ComponentStatus. */
+/** ComponentStatus, which cannot be written. */
 export const componentStatusRules: KindRules = {
-  depth: "schema",
+  depth: "full",
+  missingResource: "componentstatus",
   deprecation: "v1 ComponentStatus is deprecated in v1.19+",
 };
 

@@ -31,7 +31,8 @@ import {
   textMapAt,
   textsAt,
 } from "../types/mod.ts";
-import { addFinalizer, checkCapacity, classOf, modesText, orUnset, phaseOf, sizeOf } from "./persistent_volumes.ts";
+import { addFinalizer, classOf, modesText, orUnset, phaseOf, sizeOf } from "./persistent_volumes.ts";
+import { checkCapacity } from "./volume_spec.ts";
 
 const specPath = FieldPath.of("spec");
 const classAnnotation = "volume.beta.kubernetes.io/storage-class";

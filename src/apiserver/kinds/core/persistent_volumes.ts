@@ -1,36 +1,20 @@
-/**
- * PersistentVolumes: rules, defaults and table row. The volume sources that are still supported are checked: hostPath, local,
- * NFS, iSCSI and CSI. The others, whose drivers Kubernetes has removed, are not.
- */
+/** PersistentVolumes: rules, defaults, warnings and table row. The rules of their specs are in volume_spec.ts. */
 import { type Draft, isSameJson, type Json, type JsonObject, read, type WriteContext } from "../../model/mod.ts";
-import {
-  checkAccessModes,
-  checkDriverName,
-  checkHostPath,
-  checkIscsi,
-  checkNfs,
-  checkNodeSelector,
-  checkVolumeMode,
-  nodeTermWarnings,
-} from "../pods/mod.ts";
+import { hasInvalidNodeValue, nodeTermWarnings } from "../pods/mod.ts";
 import {
   ageCell,
   annotationOf,
   asText,
   asTexts,
   changedFields,
-  checkNoParentSteps,
   type DefaultsByType,
   fieldIsImmutable,
   FieldPath,
   isDeleted,
   type KindRules,
-  labelErrors,
   type Problems,
-  subdomainErrors,
 } from "../rules/mod.ts";
 import {
-  compareQuantities,
   draftAt,
   findObject,
   formatTime,
@@ -47,39 +31,13 @@ import {
   textMapAt,
   textsAt,
 } from "../types/mod.ts";
+import { checkVolumeSpec, sourcesOf } from "./volume_spec.ts";
 
 const specPath = FieldPath.of("spec");
-const reclaimPolicies = ["Delete", "Recycle", "Retain"];
 const mountOptions = "volume.beta.kubernetes.io/mount-options";
 
-/** The volume sources, in the order in which they are checked. */
-const sources = [
-  "hostPath",
-  "gcePersistentDisk",
-  "awsElasticBlockStore",
-  "glusterfs",
-  "flocker",
-  "nfs",
-  "rbd",
-  "quobyte",
-  "cephfs",
-  "iscsi",
-  "cinder",
-  "fc",
-  "flexVolume",
-  "azureFile",
-  "vsphereVolume",
-  "photonPersistentDisk",
-  "portworxVolume",
-  "azureDisk",
-  "scaleIO",
-  "local",
-  "storageos",
-  "csi",
-];
-
 /** The volume sources that support mount options in an annotation. */
-const mountable = new Set([
+const mountable = [
   "gcePersistentDisk",
   "awsElasticBlockStore",
   "glusterfs",
@@ -93,20 +51,26 @@ const mountable = new Set([
   "vsphereVolume",
   "azureDisk",
   "photonPersistentDisk",
-]);
+];
 
 /** PersistentVolume. */
 export const persistentVolumeRules: KindRules = {
-  depth: "partial",
+  depth: "full",
   fieldSelectors: new Map([["name", nameOf]]),
   prepareForCreate(draft, context) {
     draft["status"] = { phase: "Pending", lastPhaseTransitionTime: formatTime(context.now) };
     addFinalizer(draft, "kubernetes.io/pv-protection");
   },
   prepareForStatus: setPhaseTime,
-  validate: (volume, problems) => checkVolume(volume, problems),
+  validate(volume, problems) {
+    checkSpec(volume, undefined, problems);
+    checkMountOptions(volume, problems);
+  },
   validateUpdate(volume, old, problems) {
-    checkVolume(volume, problems);
+    // Twice, as in kube-apiserver.
+    checkSpec(volume, old, problems);
+    checkMountOptions(volume, problems);
+    checkSpec(volume, old, problems);
     checkChange(objectAt(volume, "spec"), objectAt(old, "spec"), problems);
   },
   warnings: warningsOf,
@@ -129,119 +93,22 @@ function setPhaseTime(draft: Draft, old: JsonObject, context: WriteContext): voi
   } else setIfAbsent(status, key, formatTime(context.now));
 }
 
-function checkVolume(volume: JsonObject, problems: Problems): void {
+function checkSpec(volume: JsonObject, old: JsonObject | undefined, problems: Problems): void {
+  const affinity = objectIn(old ?? {}, "spec", "nodeAffinity", "required");
+  const allowsInvalidValues = hasInvalidNodeValue(affinity);
+  checkVolumeSpec(objectAt(volume, "spec"), { name: nameOf(volume), allowsInvalidValues }, specPath, problems);
+}
+
+function checkMountOptions(volume: JsonObject, problems: Problems): void {
   const spec = objectAt(volume, "spec");
-  checkAccessModes(spec, "", specPath, problems);
-  checkSpecCapacity(spec, problems);
-  const policy = textAt(spec, "persistentVolumeReclaimPolicy");
-  const policyPath = specPath.child("persistentVolumeReclaimPolicy");
-  if (policy !== "" && !reclaimPolicies.includes(policy)) problems.notSupported(policyPath, policy, reclaimPolicies);
-  const affinity = findObject(spec, "nodeAffinity");
-  if (affinity !== undefined) checkAffinity(affinity, specPath.child("nodeAffinity"), problems);
-  checkSources(spec, problems);
-  const isRoot = /^\/*(\.\/*)*$/.test(textAt(objectAt(spec, "hostPath"), "path"));
-  if (has(spec, "hostPath") && isRoot && policy === "Recycle") {
-    problems.forbidden(policyPath, "may not be 'recycle' for a hostPath mount of '/'");
-  }
-  checkClasses(spec, problems);
-  const isMountable = sources.some((source) => has(spec, source) && mountable.has(source));
-  if (isMountable || !textMapAt(metadataOf(volume), "annotations").has(mountOptions)) return;
+  if (mountable.some((source) => has(spec, source))) return;
+  if (!textMapAt(metadataOf(volume), "annotations").has(mountOptions)) return;
   const place = FieldPath.of("metadata", "annotations", mountOptions);
   problems.forbidden(place, "may not specify mount options for this volume type");
 }
 
-function checkSpecCapacity(spec: JsonObject, problems: Problems): void {
-  const capacity = textMapAt(spec, "capacity");
-  const place = specPath.child("capacity");
-  if (capacity.size === 0) problems.required(place);
-  if (!capacity.has("storage") || capacity.size > 1) {
-    problems.notSupported(place, read(spec, "capacity") ?? null, ["storage"]);
-  }
-  checkCapacity(spec, place, problems);
-  for (const [name, amount] of capacity) {
-    if (compareQuantities(amount, "0") <= 0) problems.invalid(place.key(name), amount, "must be greater than zero");
-  }
-}
-
-/** Checks that amounts are not negative. */
-export function checkCapacity(holder: JsonObject, place: FieldPath, problems: Problems): void {
-  for (const [name, amount] of textMapAt(holder, "capacity")) {
-    if (compareQuantities(amount, "0") < 0) {
-      problems.invalid(place.key(name), amount, "must be a valid resource quantity");
-    }
-  }
-}
-
-function checkAffinity(affinity: JsonObject, place: FieldPath, problems: Problems): void {
-  const required = findObject(affinity, "required");
-  if (required === undefined) problems.required(place.child("required"), "must specify required node constraints");
-  else checkNodeSelector(required, place.child("required"), problems);
-}
-
-function checkSources(spec: JsonObject, problems: Problems): void {
-  const present = sources.filter((source) => has(spec, source));
-  present.forEach((source, index) => {
-    const place = specPath.child(source);
-    if (index > 0) problems.forbidden(place, "may not specify more than 1 volume type");
-    else checkSource(source, spec, place, problems);
-  });
-  if (present.length === 0) problems.required(specPath, "must specify a volume type");
-}
-
-function checkSource(source: string, spec: JsonObject, place: FieldPath, problems: Problems): void {
-  const held = objectAt(spec, source);
-  switch (source) {
-    case "hostPath":
-      return checkHostPath(held, place, problems);
-    case "nfs":
-      return checkNfs(held, place, problems);
-    case "iscsi":
-      return checkIscsi(held, place, problems);
-    case "csi":
-      return checkCsi(held, place, problems);
-    case "local":
-      if (textAt(held, "path") === "") problems.required(place.child("path"));
-      else checkNoParentSteps(textAt(held, "path"), place.child("path"), problems);
-      if (!has(spec, "nodeAffinity")) {
-        problems.required(specPath.child("nodeAffinity"), "Local volume requires node affinity");
-      }
-  }
-}
-
-function checkCsi(csi: JsonObject, place: FieldPath, problems: Problems): void {
-  checkDriverName(textAt(csi, "driver"), place.child("driver"), problems);
-  if (textAt(csi, "volumeHandle") === "") problems.required(place.child("volumeHandle"));
-  const secrets = ["controllerPublish", "controllerExpand", "nodePublish", "nodeExpand"].map((use) =>
-    `${use}SecretRef`
-  );
-  for (const key of secrets) {
-    const secret = findObject(csi, key);
-    if (secret === undefined) continue;
-    const [name, namespace] = [textAt(secret, "name"), textAt(secret, "namespace")];
-    const [namePath, namespacePath] = [place.child(key, "name"), place.child(key, "namespace")];
-    if (name === "") problems.required(namePath);
-    else problems.invalidAll(namePath, name, subdomainErrors(name));
-    if (namespace === "") problems.required(namespacePath);
-    else problems.invalidAll(namespacePath, namespace, labelErrors(namespace));
-  }
-}
-
-function checkClasses(spec: JsonObject, problems: Problems): void {
-  const name = textAt(spec, "storageClassName");
-  if (name !== "") problems.invalidAll(specPath.child("storageClassName"), name, subdomainErrors(name));
-  checkVolumeMode(spec, specPath, problems);
-  if (!has(spec, "volumeAttributesClassName")) return;
-  const attributes = textAt(spec, "volumeAttributesClassName");
-  const place = specPath.child("volumeAttributesClassName");
-  if (attributes === "") problems.required(place, "an empty string is disallowed");
-  else problems.invalidAll(place, attributes, subdomainErrors(attributes));
-  if (!has(spec, "csi")) {
-    problems.required(specPath.child("csi"), "has to be specified when using volumeAttributesClassName");
-  }
-}
-
 function checkChange(spec: JsonObject, before: JsonObject, problems: Problems): void {
-  const [now, then] = [sourcesOf(spec, before), sourcesOf(before, before)];
+  const [now, then] = [comparedSources(spec, before), comparedSources(before, before)];
   if (!isSameJson(now, then)) {
     const why = `spec.persistentvolumesource is immutable after creation; ${changedFields(then, now, specPath)}`;
     problems.forbidden(specPath.child("persistentvolumesource"), why);
@@ -250,14 +117,59 @@ function checkChange(spec: JsonObject, before: JsonObject, problems: Problems): 
   if (!isSameJson(mode, read(before, "volumeMode") ?? null)) {
     problems.invalid(FieldPath.of("volumeMode"), mode, fieldIsImmutable);
   }
+  checkSameAffinity(findObject(spec, "nodeAffinity"), findObject(before, "nodeAffinity"), problems);
   if (has(before, "volumeAttributesClassName") && !has(spec, "volumeAttributesClassName")) {
     problems.forbidden(specPath.child("volumeAttributesClassName"), "update from non-nil value to nil is forbidden");
   }
 }
 
+/** Labels of Nodes that were replaced, and the labels that replace them. */
+const currentLabels: ReadonlyMap<string, string> = new Map([
+  ["failure-domain.beta.kubernetes.io/zone", "topology.kubernetes.io/zone"],
+  ["failure-domain.beta.kubernetes.io/region", "topology.kubernetes.io/region"],
+  ["beta.kubernetes.io/os", "kubernetes.io/os"],
+  ["beta.kubernetes.io/arch", "kubernetes.io/arch"],
+  ["beta.kubernetes.io/instance-type", "node.kubernetes.io/instance-type"],
+]);
+
+/** An affinity may be added, and its old labels may be replaced. */
+function checkSameAffinity(now: JsonObject | undefined, before: JsonObject | undefined, problems: Problems): void {
+  if (before === undefined) return;
+  const [shown, then] = [now === undefined ? null : shownAffinity(now), shownAffinity(before, now)];
+  if (isSameJson(shown, then)) return;
+  const why = `${fieldIsImmutable}, except for updating from beta label to GA`;
+  const path = FieldPath.of("nodeAffinity");
+  if (shown === null) problems.invalid(path, null, why);
+  else problems.invalidStruct(path, shown, why);
+}
+
+/** An affinity in the form of the Go type. @param next whose labels replace old ones at the same place */
+function shownAffinity(affinity: JsonObject, next?: JsonObject): JsonObject {
+  const required = findObject(affinity, "required");
+  const nextTerms = objectsAt(objectAt(next ?? {}, "required"), "nodeSelectorTerms");
+  if (required === undefined) return { Required: null };
+  const terms = objectsAt(required, "nodeSelectorTerms").map((term, index) => ({
+    MatchExpressions: shownRequirements(term, "matchExpressions", nextTerms[index]),
+    MatchFields: shownRequirements(term, "matchFields", nextTerms[index]),
+  }));
+  return { Required: { NodeSelectorTerms: terms } };
+}
+
+function shownRequirements(term: JsonObject, key: string, next: JsonObject = {}): Json {
+  const requirements = objectsAt(term, key).map((requirement, index) => {
+    const [label, nextLabel] = [textAt(requirement, "key"), textAt(objectsAt(next, key)[index] ?? {}, "key")];
+    return {
+      Key: currentLabels.get(label) === nextLabel ? nextLabel : label,
+      Operator: textAt(requirement, "operator"),
+      Values: has(requirement, "values") ? textsAt(requirement, "values") : null,
+    };
+  });
+  return requirements.length === 0 ? null : requirements;
+}
+
 /** The volume source without the field that may be added later, `controllerExpandSecretRef`. */
-function sourcesOf(spec: JsonObject, before: JsonObject): JsonObject {
-  const held = Object.fromEntries(Object.entries(spec).filter(([key]) => sources.includes(key)));
+function comparedSources(spec: JsonObject, before: JsonObject): JsonObject {
+  const held = sourcesOf(spec);
   const csi = findObject(spec, "csi");
   if (csi === undefined || has(objectAt(before, "csi"), "controllerExpandSecretRef")) return held;
   const { controllerExpandSecretRef: _, ...rest } = csi;

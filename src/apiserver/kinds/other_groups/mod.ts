@@ -1,6 +1,7 @@
 /** The kinds of the groups that have one or two kinds each. */
 import type { KindGroup } from "../rules/mod.ts";
-import { apiServiceRow, definitionRow, extensionDefaults } from "./extensions.ts";
+import { apiServiceDefaults, apiServiceRow, apiServiceRules } from "./api_services.ts";
+import { definitionRow, extensionDefaults } from "./extensions.ts";
 import {
   flowControlDefaults,
   flowSchemaRow,
@@ -21,8 +22,9 @@ export const otherKinds: KindGroup = {
     "PriorityClass.scheduling.k8s.io": priorityClassRules,
     "FlowSchema.flowcontrol.apiserver.k8s.io": flowSchemaRules,
     "PriorityLevelConfiguration.flowcontrol.apiserver.k8s.io": priorityLevelRules,
+    "APIService.apiregistration.k8s.io": apiServiceRules,
   },
-  defaults: { ...priorityClassDefaults, ...flowControlDefaults, ...extensionDefaults },
+  defaults: { ...priorityClassDefaults, ...flowControlDefaults, ...extensionDefaults, ...apiServiceDefaults },
   rows: {
     "leases.coordination.k8s.io": leaseRow,
     "runtimeclasses.node.k8s.io": runtimeClassRow,

@@ -34,11 +34,14 @@ export {
   checkNodeSelector,
   checkTaints,
   checkTolerations,
+  hasInvalidNodeValue,
   nodeLabelWarning,
   nodeLabelWarnings,
+  nodeSelectorWarnings,
   nodeTermWarnings,
 } from "./scheduling.ts";
-export { checkDriverName, checkHostPath, checkIscsi, checkNfs } from "./volumes.ts";
+export { checkVolumePlugin, refuseSecondSource } from "./volume_plugins.ts";
+export { checkDriverName } from "./volumes.ts";
 
 /** Everything about Pods and PodTemplates. */
 export const podKinds: KindGroup = {

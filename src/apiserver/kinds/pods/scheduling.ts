@@ -60,12 +60,26 @@ function checkWeight(weighted: JsonObject, path: FieldPath, problems: Problems):
   if (weight <= 0 || weight > 100) problems.invalid(path.child("weight"), weight, badWeight);
 }
 
-/** Checks a node selector. */
-export function checkNodeSelector(selector: JsonObject, path: FieldPath, problems: Problems): void {
+/** True when a node selector has an invalid label value, which an update may keep. */
+export function hasInvalidNodeValue(selector: JsonObject): boolean {
+  return objectsAt(selector, "nodeSelectorTerms").some((term) =>
+    objectsAt(term, "matchExpressions").some((each) =>
+      textsAt(each, "values").some((value) => labelValueErrors(value).length > 0)
+    )
+  );
+}
+
+/** Checks a node selector. @param allowsInvalidValues true when the old selector has an invalid label value */
+export function checkNodeSelector(
+  selector: JsonObject,
+  path: FieldPath,
+  problems: Problems,
+  allowsInvalidValues = false,
+): void {
   const place = path.child("nodeSelectorTerms");
   const terms = objectsAt(selector, "nodeSelectorTerms");
   if (terms.length === 0) return problems.required(place, "must have at least one node selector term");
-  terms.forEach((term, index) => checkNodeTerm(term, false, place.index(index), problems));
+  terms.forEach((term, index) => checkNodeTerm(term, allowsInvalidValues, place.index(index), problems));
 }
 
 function checkNodeTerm(term: JsonObject, allowsInvalidValues: boolean, path: FieldPath, problems: Problems): void {
@@ -314,6 +328,15 @@ export function nodeTermWarnings(term: JsonObject, checksValues: boolean, path: 
       ...(checksValues ? values : []),
     ];
   });
+}
+
+/** Returns the warnings about a LabelSelector that selects nodes. */
+export function nodeSelectorWarnings(selector: JsonObject, path: FieldPath): readonly string[] {
+  const labels = Object.keys(objectAt(selector, "matchLabels")).flatMap((label) => {
+    const warning = nodeLabelWarning(label);
+    return warning === undefined ? [] : [`${path.child("matchLabels", label)}: ${warning}`];
+  });
+  return [...nodeTermWarnings(selector, false, path), ...labels];
 }
 
 /** Returns the warnings about the labels of a node selector. */

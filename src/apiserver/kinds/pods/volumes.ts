@@ -1,33 +1,12 @@
 /**
- * Rules of the volumes of Pods, projected volumes included. The in-tree volume plugins that Kubernetes has removed are checked
- * against their schema only.
+ * Rules of the volumes of Pods, projected volumes included. What PersistentVolumes share is in volume_plugins.ts.
  */
 import type { JsonObject } from "../../model/mod.ts";
-import {
-  checkBySchema,
-  checkFilePath,
-  checkNoParentSteps,
-  checkSelector,
-  type FieldPath,
-  labelErrors,
-  Problems,
-  rangeErrors,
-  subdomainErrors,
-} from "../rules/mod.ts";
-import {
-  booleanAt,
-  compareQuantities,
-  findNumber,
-  findObject,
-  has,
-  numberAt,
-  objectAt,
-  objectsAt,
-  textAt,
-  wireStruct,
-} from "../types/mod.ts";
+import { checkFilePath, checkSelector, type FieldPath, labelErrors, Problems, subdomainErrors } from "../rules/mod.ts";
+import { compareQuantities, findNumber, findObject, has, objectAt, objectsAt, textAt } from "../types/mod.ts";
 import { checkClaimTemplate } from "./claim_spec.ts";
 import { checkFieldRef, checkResourceRef } from "./env.ts";
+import { checkVolumePlugin, initiatorError, refuseSecondSource } from "./volume_plugins.ts";
 
 /** The volume sources, in the order in which they are checked. */
 const volumeSources = [
@@ -40,11 +19,12 @@ const volumeSources = [
   "nfs",
   "iscsi",
   "glusterfs",
+  "flocker",
   "persistentVolumeClaim",
   "rbd",
   "cinder",
   "cephfs",
-  "flocker",
+  "quobyte",
   "downwardAPI",
   "fc",
   "flexVolume",
@@ -60,18 +40,6 @@ const volumeSources = [
   "csi",
   "ephemeral",
   "image",
-  "quobyte",
-];
-
-const hostPathTypes = [
-  "",
-  "BlockDevice",
-  "CharDevice",
-  "Directory",
-  "DirectoryOrCreate",
-  "File",
-  "FileOrCreate",
-  "Socket",
 ];
 
 const pullPolicies = ["Always", "IfNotPresent", "Never"];
@@ -85,10 +53,6 @@ const downwardFields = [
   "metadata.namespace",
   "metadata.uid",
 ];
-
-const iqn = /^iqn\.\d{4}-\d{2}\.([0-9a-zA-Z.-]+)(:[^,;*&$|\s]*)$/;
-const eui = /^eui.[0-9a-fA-F]{16}$/;
-const naa = /^naa.[0-9a-fA-F]{32}$/;
 
 /** The owner of the volumes. */
 interface VolumeOwner {
@@ -131,8 +95,10 @@ export function checkVolumes(
 function checkSource(volume: JsonObject, owner: VolumeOwner, path: FieldPath, problems: Problems): void {
   const given = volumeSources.filter((kind) => findObject(volume, kind) !== undefined);
   given.forEach((kind, index) => {
-    if (index > 0) problems.forbidden(path.child(kind), "may not specify more than 1 volume type");
-    else checkKind(kind, findObject(volume, kind) ?? {}, owner, path.child(kind), problems);
+    if (index > 0) refuseSecondSource(kind, path, problems);
+    else checkKind(kind, findObject(volume, kind) ?? {}, owner, path, problems);
+    const why = kind === "iscsi" ? initiatorError(objectAt(volume, kind), textAt(volume, "name")) : undefined;
+    if (why !== undefined) problems.invalid(path.child("name"), textAt(volume, "name"), why);
   });
   if (given.length === 0) problems.required(path, "must specify a volume type");
   if (given[0] !== "ephemeral" || owner.podName === "") return;
@@ -142,12 +108,18 @@ function checkSource(volume: JsonObject, owner: VolumeOwner, path: FieldPath, pr
   }
 }
 
-function checkKind(kind: string, source: JsonObject, owner: VolumeOwner, path: FieldPath, problems: Problems): void {
+/** @param volumePath of the volume */
+function checkKind(
+  kind: string,
+  source: JsonObject,
+  owner: VolumeOwner,
+  volumePath: FieldPath,
+  problems: Problems,
+): void {
+  const path = volumePath.child(kind);
   switch (kind) {
     case "emptyDir":
       return checkEmptyDir(source, path, problems);
-    case "hostPath":
-      return checkHostPath(source, path, problems);
     case "secret":
     case "configMap":
       return checkKeys(source, kind === "secret" ? "secretName" : "name", path, problems);
@@ -161,10 +133,6 @@ function checkKind(kind: string, source: JsonObject, owner: VolumeOwner, path: F
     case "persistentVolumeClaim":
       if (textAt(source, "claimName") === "") problems.required(path.child("claimName"));
       return;
-    case "nfs":
-      return checkNfs(source, path, problems);
-    case "iscsi":
-      return checkIscsi(source, path, problems);
     case "csi":
       return checkCsi(source, path, problems);
     case "ephemeral":
@@ -172,7 +140,7 @@ function checkKind(kind: string, source: JsonObject, owner: VolumeOwner, path: F
     case "image":
       return checkImage(source, owner, path, problems);
     default:
-      return checkRemovedPlugin(kind, source, path, problems);
+      return checkVolumePlugin(kind, source, { kind: "pod" }, volumePath, problems);
   }
 }
 
@@ -181,45 +149,6 @@ function checkEmptyDir(source: JsonObject, path: FieldPath, problems: Problems):
   if (limit !== "" && compareQuantities(limit, "0") < 0) {
     problems.forbidden(path.child("sizeLimit"), "SizeLimit field must be a valid resource quantity");
   }
-}
-
-/** Checks a hostPath volume. */
-export function checkHostPath(source: JsonObject, path: FieldPath, problems: Problems): void {
-  const [at, type] = [textAt(source, "path"), textAt(source, "type")];
-  if (at === "") return problems.required(path.child("path"));
-  checkNoParentSteps(at, path.child("path"), problems);
-  if (!hostPathTypes.includes(type)) problems.notSupported(path.child("type"), type, hostPathTypes);
-}
-
-/** Checks an NFS volume. */
-export function checkNfs(source: JsonObject, path: FieldPath, problems: Problems): void {
-  const at = textAt(source, "path");
-  if (textAt(source, "server") === "") problems.required(path.child("server"));
-  if (at === "") problems.required(path.child("path"));
-  if (!at.startsWith("/")) problems.invalid(path.child("path"), at, "must be an absolute path");
-}
-
-/** Checks an iSCSI volume. */
-export function checkIscsi(source: JsonObject, path: FieldPath, problems: Problems): void {
-  if (textAt(source, "targetPortal") === "") problems.required(path.child("targetPortal"));
-  const name = textAt(source, "iqn");
-  if (name === "") problems.required(path.child("iqn"));
-  else checkIscsiName(name, path.child("iqn"), problems);
-  const lun = numberAt(source, "lun");
-  problems.invalidAll(path.child("lun"), lun, rangeErrors(lun, 0, 255));
-  const needsSecret = booleanAt(source, "chapAuthDiscovery") || booleanAt(source, "chapAuthSession");
-  if (needsSecret && !has(source, "secretRef")) problems.required(path.child("secretRef"));
-  const initiator = textAt(source, "initiatorName");
-  if (has(source, "initiatorName")) checkIscsiName(initiator, path.child("initiatorname"), problems);
-}
-
-function checkIscsiName(name: string, path: FieldPath, problems: Problems): void {
-  const start = name.slice(0, 3);
-  if (!["iqn", "eui", "naa"].includes(start)) {
-    return problems.invalid(path, name, "must be valid format starting with iqn, eui, or naa");
-  }
-  const pattern = start === "iqn" ? iqn : start === "eui" ? eui : naa;
-  if (!pattern.test(name)) problems.invalid(path, name, "must be valid format");
 }
 
 /** Checks the name of a CSI driver. */
@@ -285,15 +214,6 @@ function checkDownwardFile(file: JsonObject, path: FieldPath, problems: Problems
 function checkMode(holder: JsonObject, key: string, path: FieldPath, problems: Problems): void {
   const mode = findNumber(holder, key);
   if (mode !== undefined && (mode > maxMode || mode < 0)) problems.invalid(path.child(key), mode, badMode);
-}
-
-/** Checks a volume of a removed in-tree plugin against its schema. */
-function checkRemovedPlugin(kind: string, source: JsonObject, path: FieldPath, problems: Problems): void {
-  const type = wireStruct("core/v1.Volume").fields.get(kind)?.type;
-  if (type?.kind !== "struct") return;
-  const own = new Problems();
-  checkBySchema(wireStruct(type.name), source, own);
-  problems.add(own.list.map((error) => ({ ...error, field: `${path}.${error.field}` })));
 }
 
 const projectedSources = [

@@ -34,6 +34,8 @@ export interface KindRules {
   readonly createWritesStatus?: boolean;
   /** The group in messages about an invalid object. @default the group of the kind */
   readonly errorGroup?: string;
+  /** The resource in the message about an object that does not exist. @default the plural */
+  readonly missingResource?: string;
   /** The warning for every request for the kind. @default none */
   readonly deprecation?: string;
   /** The metadata that a write of the status writes as well. @default "all" */

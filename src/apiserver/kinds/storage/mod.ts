@@ -7,11 +7,12 @@ import {
   csiNodeRow,
   csiNodeRules,
   csiStorageCapacityRow,
-  volumeAttachmentRow,
-  volumeAttachmentRules,
+  csiStorageCapacityRules,
   volumeAttributesClassRow,
+  volumeAttributesClassRules,
 } from "./csi.ts";
 import { storageClassDefaults, storageClassRow, storageClassRules } from "./storage_classes.ts";
+import { volumeAttachmentRow, volumeAttachmentRules } from "./volume_attachments.ts";
 
 /** The kinds of the group storage.k8s.io. */
 export const storageKinds: KindGroup = {
@@ -19,8 +20,9 @@ export const storageKinds: KindGroup = {
     "StorageClass.storage.k8s.io": storageClassRules,
     "CSIDriver.storage.k8s.io": csiDriverRules,
     "CSINode.storage.k8s.io": csiNodeRules,
-    "CSIStorageCapacity.storage.k8s.io": csiNodeRules,
+    "CSIStorageCapacity.storage.k8s.io": csiStorageCapacityRules,
     "VolumeAttachment.storage.k8s.io": volumeAttachmentRules,
+    "VolumeAttributesClass.storage.k8s.io": volumeAttributesClassRules,
   },
   defaults: { ...storageClassDefaults, ...csiDriverDefaults },
   rows: {

@@ -43,9 +43,7 @@ export const storageClassRules: KindRules = {
 };
 
 function checkClass(storageClass: JsonObject, problems: Problems): void {
-  const provisioner = textAt(storageClass, "provisioner").toLowerCase();
-  if (provisioner === "") problems.required(FieldPath.of("provisioner"));
-  else problems.invalidAll(FieldPath.of("provisioner"), provisioner, labelKeyErrors(provisioner));
+  checkProvisioner(textAt(storageClass, "provisioner"), FieldPath.of("provisioner"), problems);
   checkParameters(textMapAt(storageClass, "parameters"), FieldPath.of("parameters"), problems);
   const policy = textAt(storageClass, "reclaimPolicy");
   if (policy !== "" && !reclaimPolicies.includes(policy)) {
@@ -54,12 +52,18 @@ function checkClass(storageClass: JsonObject, problems: Problems): void {
   const mode = textAt(storageClass, "volumeBindingMode");
   if (!has(storageClass, "volumeBindingMode")) problems.required(FieldPath.of("volumeBindingMode"));
   else if (!bindingModes.includes(mode)) problems.notSupported(FieldPath.of("volumeBindingMode"), mode, bindingModes);
-  objectsAt(storageClass, "allowedTopologies").forEach((term, index) =>
-    checkTopology(term, topologiesPath.index(index), problems)
-  );
+  checkTopologies(objectsAt(storageClass, "allowedTopologies"), problems);
 }
 
-function checkParameters(parameters: ReadonlyMap<string, string>, path: FieldPath, problems: Problems): void {
+/** Checks the name of a provisioner or a driver. */
+export function checkProvisioner(name: string, path: FieldPath, problems: Problems): void {
+  const provisioner = name.toLowerCase();
+  if (provisioner === "") problems.required(path);
+  else problems.invalidAll(path, provisioner, labelKeyErrors(provisioner));
+}
+
+/** Checks the keys and the size of parameters. */
+export function checkParameters(parameters: ReadonlyMap<string, string>, path: FieldPath, problems: Problems): void {
   if (parameters.size > maxParameters) return problems.tooLong(path, maxParameters);
   let bytes = 0;
   for (const [key, value] of parameters) {
@@ -67,6 +71,29 @@ function checkParameters(parameters: ReadonlyMap<string, string>, path: FieldPat
     bytes += utf8Length(key) + utf8Length(value);
   }
   if (bytes > maxParameterBytes) problems.tooLong(path, maxParameterBytes);
+}
+
+/** Checks topologies and that no two are the same. An empty one counts as a duplicate of each, as in kube-apiserver. */
+function checkTopologies(terms: readonly JsonObject[], problems: Problems): void {
+  const seen: string[] = terms.map(() => "{}");
+  terms.forEach((term, index) => {
+    const place = topologiesPath.index(index);
+    checkTopology(term, place, problems);
+    const form = topologyForm(term);
+    for (const other of seen) if (other === form) problems.duplicate(place.child("matchLabelExpressions"), "");
+    seen.push(form);
+  });
+}
+
+/** A text that is the same for topologies of the same keys and values. The last expression of a key counts. */
+function topologyForm(term: JsonObject): string {
+  const values = new Map(
+    objectsAt(term, "matchLabelExpressions").map((expression) => [
+      textAt(expression, "key"),
+      [...new Set(textsAt(expression, "values"))].sort(),
+    ]),
+  );
+  return JSON.stringify(Object.fromEntries([...values].sort(([left], [right]) => left < right ? -1 : 1)));
 }
 
 function checkTopology(term: JsonObject, path: FieldPath, problems: Problems): void {

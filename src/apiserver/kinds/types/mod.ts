@@ -29,7 +29,14 @@ export {
 } from "./fields.ts";
 export { openApiOf, referencesOf } from "./open_api.ts";
 export { inFieldOrder } from "./field_order.ts";
-export { canonicalQuantity, compareQuantities, formatQuantity, parseQuantity, sumOfQuantities } from "./quantity.ts";
+export {
+  canonicalQuantity,
+  compareQuantities,
+  formatQuantity,
+  integerOf,
+  parseQuantity,
+  sumOfQuantities,
+} from "./quantity.ts";
 export { formatTime } from "./times.ts";
 export { type DefaultingFunction, type DefaultingFunctions, TypeDefaulter } from "./type_defaulter.ts";
 export type { GroupVersionKind, WireField, WireScalarName, WireStruct, WireType } from "./wire_type.ts";

@@ -122,6 +122,14 @@ export function compareQuantities(left: string, right: string): number {
   return difference < 0n ? -1 : difference > 0n ? 1 : 0;
 }
 
+/** The integer of a quantity, rounded away from zero. @throws QuantityError */
+export function integerOf(text: string): number | bigint {
+  const { nano } = parseQuantity(text);
+  const rest = nano % unit;
+  const whole = (nano - rest) / unit + (rest === 0n ? 0n : nano > 0n ? 1n : -1n);
+  return whole >= Number.MIN_SAFE_INTEGER && whole <= Number.MAX_SAFE_INTEGER ? Number(whole) : whole;
+}
+
 /** Adds quantities, in the format of the first. */
 export function sumOfQuantities(texts: readonly string[]): string {
   const quantities = texts.map(parseQuantity);
