@@ -76,6 +76,7 @@ export const innerFolders: Readonly<Record<string, readonly string[]>> = {
     "http",
     "discovery",
     "openapi",
+    "type_checks",
     "bootstrap",
   ],
   "apiserver/kinds": [

@@ -15,6 +15,7 @@
  * - crd/: custom resources: adds a Kind to the registry for each CustomResourceDefinition.
  * - http/: from a Request to a Response: authentication, routes, bodies, formats, watch streams.
  * - discovery/, openapi/: documents about the served kinds.
+ * - type_checks/: expressions of policies against the schemas of kinds, for a controller of the simulated cluster.
  *
  * A write goes from http/ to registry/ to storage/; a watch goes the other way, from the history of storage/ through the
  * selection in registry/ to a stream in http/. ApiServer connects these three; kubernetesApi() adds the other folders.
@@ -35,6 +36,7 @@ export {
   timeZoneError,
   zonedTimeText,
 } from "./kinds/mod.ts";
+export { checkPolicyTypes, type ExpressionWarning } from "./type_checks/mod.ts";
 export { type VersionSchema, versionSchemaOf } from "./crd/mod.ts";
 export type { Connection, User } from "./model/mod.ts";
 export { type HealthCheck, type PathHandler } from "./http/mod.ts";

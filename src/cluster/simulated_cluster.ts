@@ -28,6 +28,7 @@ import { resourceQuotaController } from "./resource_quota.ts";
 import { schedulerController } from "./scheduler.ts";
 import { statefulSetController } from "./stateful_set.ts";
 import { volumeBinder, volumePhaseController } from "./volume_binder.ts";
+import { policyStatusController } from "./policy_status.ts";
 import {
   attributesProtectionController,
   claimProtectionController,
@@ -186,6 +187,7 @@ export function clusterControllers(options: ClusterControllersOptions = {}): rea
     claimProtectionController(),
     volumeProtectionController(),
     attributesProtectionController(),
+    policyStatusController(),
     ...(options.volumes === "assumed" ? [] : [volumeBinder, volumePhaseController, volumeProvisioner]),
     resourceQuotaController(),
   ];

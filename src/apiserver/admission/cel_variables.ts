@@ -31,12 +31,21 @@ import {
   read,
 } from "../model/mod.ts";
 
+/** The types of the objects that an expression sees. */
+export interface TypedObjects {
+  readonly object: CelType;
+  /** @default dynamic */
+  readonly params?: CelType;
+}
+
 /** The variables that an expression may use besides the common ones. */
 export interface DeclaredVariables {
   readonly hasParams: boolean;
   readonly hasAuthorizer: boolean;
   /** Types of the fields of `variables`. @default the variable is not declared */
   readonly composed?: ReadonlyMap<string, CelType>;
+  /** Types of the objects, for checks: `authorizer.requestResource` is then not known. @default they are dynamic */
+  readonly typed?: TypedObjects;
   /** Types and functions besides those of all expressions. @default none */
   readonly extension?: CelExtension;
 }
@@ -108,15 +117,17 @@ function objectType(name: string, fields: Readonly<Record<string, CelType>>): Ce
 }
 
 /** The environment for compiling an expression. */
-export function environmentOf({ hasParams, hasAuthorizer, composed, extension }: DeclaredVariables): CelEnvironment {
+export function environmentOf(declared: DeclaredVariables): CelEnvironment {
+  const { hasParams, hasAuthorizer, composed, typed, extension } = declared;
   const types = new Map<string, CelType>([
-    ["object", dynType],
-    ["oldObject", dynType],
+    ["object", typed?.object ?? dynType],
+    ["oldObject", typed?.object ?? dynType],
     ["namespaceObject", namespaceType],
     ["request", requestType],
   ]);
-  if (hasParams) types.set("params", dynType);
-  if (hasAuthorizer) types.set("authorizer", authorizerType).set("authorizer.requestResource", resourceCheckType);
+  if (hasParams) types.set("params", typed?.params ?? dynType);
+  if (hasAuthorizer) types.set("authorizer", authorizerType);
+  if (hasAuthorizer && typed === undefined) types.set("authorizer.requestResource", resourceCheckType);
   if (composed !== undefined) {
     types.set("variables", { kind: "object", name: "kubernetes.variables", fields: composed });
   }

@@ -3,7 +3,7 @@
  * are read once for as long as the object is stored. Also what a MutatingAdmissionPolicy has in common with it: the variables,
  * and the requests that a policy or binding matches.
  */
-import { CelError, CelMap, type CelType, dynType, type Value } from "../cel/mod.ts";
+import { CelError, CelMap, type CelType, dynType, listOf, mapOf, type Value } from "../cel/mod.ts";
 import { nameOf, objectAt, objectsAt, textAt, textsAt } from "../kinds/mod.ts";
 import { type AdmissionRequest, isJsonObject, type Json, type JsonObject, type Kind, read } from "../model/mod.ts";
 import { type DeclaredVariables, environmentOf, type VariableValues } from "./cel_variables.ts";
@@ -199,9 +199,26 @@ export function compositionOf(variables: readonly JsonObject[], declared: Declar
     const environment = environmentOf({ ...declared, composed: new Map(types) });
     const compiled = compileExpression(`${expression}`, [], environment);
     expressions.set(`${name}`, compiled);
-    types.set(`${name}`, compiled.kind === "program" ? compiled.type : dynType);
+    types.set(`${name}`, compiled.kind === "program" ? variableType(compiled.type) : dynType);
   }
   return { expressions, types };
+}
+
+/** The type of a field of `variables`: only scalars, lists and maps keep theirs. */
+function variableType(type: CelType): CelType {
+  switch (type.kind) {
+    case "list":
+      return listOf(variableType(type.item));
+    case "map":
+      return mapOf(variableType(type.key), variableType(type.value));
+    case "object":
+    case "opaque":
+    case "type":
+    case "param":
+      return dynType;
+    default:
+      return type;
+  }
 }
 
 /** Evaluates a list of expressions with its own variables, whose cost counts for this list. */

@@ -204,7 +204,7 @@ class Checker {
       }
       case "opaque":
         if (target.isObject === true) {
-          this.#issue(offset, `undefined field '${field}'`);
+          this.#issue(offset, `unexpected failed resolution of '${target.name}'`);
           return errorType;
         }
         break;

@@ -1,5 +1,7 @@
 /** CustomResourceDefinitions: the rules of their kind, and the kinds of custom resources that they define. */
-export { definitionRules } from "./definition/mod.ts";
+export { type CrdSpec, definitionRules, readCrd } from "./definition/mod.ts";
+export { declaredTypeOf } from "./rules/mod.ts";
+export { readSchema } from "./schema/mod.ts";
 export {
   CustomKind,
   CustomResources,

@@ -105,7 +105,12 @@ function kindOf(name: JsonObject): JsonObject {
 }
 
 function kindSchema(kind: CustomKind): JsonObject {
-  const schema = published(kind.compiled.json);
+  return publishedSchema(kind.compiled.json);
+}
+
+/** The schema of a custom resource as it is published. @param json `openAPIV3Schema` of a version */
+export function publishedSchema(json: JsonObject): JsonObject {
+  const schema = published(json);
   return { ...schema, properties: { ...propertiesOf(schema), ...objectFields } };
 }
 

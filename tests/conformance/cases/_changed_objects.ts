@@ -30,6 +30,9 @@ export interface Mutated {
   readonly traits?: CaseTraits;
 }
 
+/** Characters of a value in the name of a case. */
+const maxTitleLength = 150;
+
 /** Makes the cases. */
 export function mutationCases(subject: Mutated): readonly ConformanceCase[] {
   const { what, sortsCauses = false, traits = {}, updates = [], statusUpdates = [] } = subject;
@@ -73,7 +76,11 @@ function updateCase(subject: Mutated, title: string, mutation: Mutation, subreso
 function nameOf(mutation: Mutation): string {
   if ("what" in mutation) return mutation.what;
   const [path, value] = mutation;
-  return value === undefined ? `no ${path}` : `${path} ${JSON.stringify(value)}`;
+  return value === undefined ? `no ${path}` : shortened(`${path} ${JSON.stringify(value)}`);
+}
+
+function shortened(text: string): string {
+  return text.length <= maxTitleLength ? text : `${text.slice(0, maxTitleLength)}... (${text.length})`;
 }
 
 function mutated(good: Body, mutation: Mutation): Body {

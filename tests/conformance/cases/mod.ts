@@ -22,6 +22,7 @@ import { pluginCases } from "./plugins.ts";
 import { policyCases } from "./policies.ts";
 import { readCases } from "./read.ts";
 import { tableCases } from "./tables.ts";
+import { typeCheckCases } from "./type_checks.ts";
 import { webhookCases } from "./webhooks.ts";
 
 /** Cases that belong together. */
@@ -48,6 +49,7 @@ const groups: readonly CaseGroup[] = [
   { group: "webhooks", cases: webhookCases },
   { group: "conversions", cases: conversionCases },
   { group: "policies", cases: policyCases },
+  { group: "type_checks", cases: typeCheckCases },
   { group: "mutating", cases: mutatingCases },
   { group: "plugins", cases: pluginCases },
   { group: "numbers", cases: numberCases },
