@@ -70,6 +70,7 @@ export const innerFolders: Readonly<Record<string, readonly string[]>> = {
     "admission",
     "plugins",
     "sockets",
+    "forward",
     "actions",
     "access",
     "crd",

@@ -11,6 +11,7 @@
  * - protobuf/: built-in kinds in protobuf, which Go clients send and request: bodies, responses, events of a watch.
  * - cel/, devices/, admission/, plugins/: CEL expressions, selectors of devices, webhooks and policies, built-in admission
  *   plugins.
+ * - forward/: requests that are passed on to programs on this machine, which stand in for what simulated Pods serve.
  * - actions/, access/: subresources that are actions, such as eviction; authentication and RBAC.
  * - crd/: custom resources: adds a Kind to the registry for each CustomResourceDefinition.
  * - http/: from a Request to a Response: authentication, routes, bodies, formats, watch streams.

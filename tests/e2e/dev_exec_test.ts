@@ -1,4 +1,4 @@
-/** kubectl exec, cp and port-forward on the simulated Pods of `controller dev`, with the compiled binary. */
+/** kubectl exec and cp on the simulated Pods of `controller dev`, with the compiled binary. */
 import process from "node:process";
 import { assertEquals, assertMatch } from "../testing.ts";
 import { controlPlaneTest } from "../controlplane/test.ts";
@@ -33,11 +33,8 @@ controlPlaneTest("kubectl exec runs commands in a simulated Pod, and ends with t
   assertMatch(stdout, /red\nfrom stdin web\nout\n$/);
 });
 
-controlPlaneTest("kubectl cp and port-forward on a simulated Pod end with a message that says why", async () => {
+controlPlaneTest("kubectl cp on a simulated Pod ends with a message that says why", async () => {
   const cp = await onDev("kubectl cp web:/conf/color /dev/null");
   assertEquals(cp.code, 1);
   assertMatch(cp.stderr, /exec: "tar": executable file not found in \$PATH \(a simulated container has:/);
-  const forward = await onDev("kubectl port-forward pod/web :80");
-  assertEquals(forward.code, 1);
-  assertMatch(forward.stderr, /pods\/portforward is not served here/);
 });

@@ -213,11 +213,3 @@ test("a deleted namespace is removed with its last finalizer", async () => {
   await site.send("PUT", `${all}/n/finalize`, { metadata: { name: "n" }, spec: {} });
   assertEquals((await site.send("GET", `${all}/n`)).code, 404);
 });
-
-test("port-forward is rejected with an explanation", async () => {
-  using site = await Site.start();
-  await site.pod("a");
-  const { code, body } = await site.send("POST", `${pods}/a/portforward`);
-  assertEquals([code, body.reason], [501, "NotImplemented"]);
-  assertEquals(body.message, "pods/portforward is not served here: no container runs behind this API server");
-});

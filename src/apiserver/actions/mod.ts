@@ -1,6 +1,7 @@
-/** Subresources with actions of their own: binding, eviction, log, exec and attach of Pods, finalize of Namespaces. */
+/** Subresources with actions of their own: binding, eviction, log, exec, attach and portforward of Pods, finalize of Namespaces. */
 import type { Clock } from "../../async/mod.ts";
 import type { ReviewHandler, SubresourceHandler } from "../registry/mod.ts";
+import { portForwardHandler } from "../forward/mod.ts";
 import { namespaceFinalizeHandler } from "./namespace_finalize.ts";
 import { bindingReview, podBindingHandler } from "./pod_binding.ts";
 import { podEvictionHandler } from "./pod_eviction.ts";
@@ -15,6 +16,7 @@ export function actionHandlers(clock: Clock): readonly SubresourceHandler[] {
     podEvictionHandler(now),
     podLogHandler(clock),
     ...podStreamHandlers(clock),
+    portForwardHandler(clock),
     namespaceFinalizeHandler,
   ];
 }

@@ -16,6 +16,7 @@ export {
   type ServeOptions,
   type ServeTls,
 } from "./serve_options.ts";
+export { connectTcp, type TcpAddress, type TcpConnection } from "./tcp_connection.ts";
 export { listenTcp, type TcpListener } from "./tcp_listener.ts";
 export type { Timers } from "./timers.ts";
 export { type CloseReason, webSocketAccept, WebSocketConnection, type WebSocketOptions } from "./web_socket.ts";
