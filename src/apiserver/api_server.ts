@@ -69,6 +69,8 @@ export interface ApiServerOptions {
   readonly bookmarkMs?: number;
   /** Namespaces that exist from the start, if the server serves namespaces. @default the system namespaces */
   readonly namespaces?: readonly string[];
+  /** What ends with the server: clients of other programs. @default nothing */
+  readonly resources?: readonly Disposable[];
   /** Called before each request, for work that depends on the time. @default nothing */
   readonly beforeRequest?: () => void;
   /** Called with each unexpected error; the client gets a 500. @default writes it to stderr, without secrets */
@@ -105,6 +107,7 @@ export class ApiServer implements Disposable {
   readonly #watches: Watches;
   readonly #handler: HttpHandler;
   readonly #beforeRequest: () => void;
+  readonly #resources: readonly Disposable[];
   /** Pending until the first namespaces exist. */
   #start: Promise<void> | undefined;
 
@@ -114,6 +117,7 @@ export class ApiServer implements Disposable {
     this.kinds = kinds;
     this.storage = storage;
     this.#beforeRequest = options.beforeRequest ?? (() => {});
+    this.#resources = options.resources ?? [];
     for (const family of options.families ?? []) kinds.set(family);
     const lifecycle = namespaceLifecycle({
       objects: storage,
@@ -171,6 +175,7 @@ export class ApiServer implements Disposable {
   /** Ends all watches and timers. */
   [Symbol.dispose](): void {
     this.#watches[Symbol.dispose]();
+    for (const resource of this.#resources) resource[Symbol.dispose]();
   }
 
   /** The namespaces that are not in the storage yet. */

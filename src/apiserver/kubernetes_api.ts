@@ -31,6 +31,7 @@ import { advertise, type Advertised, createDefaultObjects, DerivedObjects } from
 import { CustomResources, definitionRules } from "./crd/mod.ts";
 import { deviceRules } from "./devices/mod.ts";
 import { discoveryPaths, issuerPaths } from "./discovery/mod.ts";
+import { proxyHandlers, standInClient } from "./forward/mod.ts";
 import { bodyFamilies, builtinFamilies } from "./kinds/mod.ts";
 import { type Attributes, draftOf, type JsonObject, type Kind, StatusError, type User } from "./model/mod.ts";
 import type { HealthCheck } from "./http/mod.ts";
@@ -139,6 +140,7 @@ export function kubernetesApi(options: KubernetesApiOptions = {}): KubernetesApi
     disabled: options.disabledPlugins,
   });
   const flow = options.tokens === undefined ? undefined : new FlowSchemas(storage);
+  const standIns = standInClient();
   const server: ApiServer = new ApiServer({
     clock,
     random,
@@ -166,11 +168,13 @@ export function kubernetesApi(options: KubernetesApiOptions = {}): KubernetesApi
     decoders: [{ contentType: protobufType, decode: decodeProtobuf }],
     subresources: [
       ...actionHandlers(clock),
+      ...proxyHandlers(random, standIns),
       ...tokenHandlers({ tokens, objects: storage, now }),
     ],
     reviews: [...accessReviews({ authorizer, rbac, nodes, tokens, now }), ...actionReviews(now)],
     beforeRequest: new EventExpiry({ storage, clock }).run,
     checks: checksOf(options.durability),
+    resources: [{ [Symbol.dispose]: () => standIns.close() }],
     ...(flow === undefined ? {} : { headersOf: (attributes) => flow.headersOf(attributes) }),
     ...onError,
   });

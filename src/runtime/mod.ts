@@ -45,6 +45,7 @@ export {
   frameOf,
   FrameReader,
   fromBase64,
+  type HeaderLines,
   type HttpClient,
   httpClient,
   type HttpClientOptions,

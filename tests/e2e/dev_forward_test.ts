@@ -1,4 +1,4 @@
-/** kubectl port-forward to simulated Pods of `controller dev`, with the compiled binary: a program of the test stands in. */
+/** kubectl port-forward and the proxies of simulated Pods of `controller dev`, with the compiled binary: a program of the test stands in. */
 import process from "node:process";
 import { assertEquals, assertMatch } from "../testing.ts";
 import { controlPlaneTest } from "../controlplane/test.ts";
@@ -69,4 +69,23 @@ controlPlaneTest("kubectl port-forward to a port that nothing serves says that t
     stdout,
     /error forwarding port 80 to pod web_default, uid .*connection refused .*which is no port on loopback/,
   );
+});
+
+controlPlaneTest("kubectl get --raw reaches the program through the proxies of a Pod and of its Service", async () => {
+  await using server = await hello();
+  const proxy = "/api/v1/namespaces/default";
+  const { code, stdout, stderr } = await onDev(
+    new URL(server.url()).host,
+    "kubectl expose pod web --port 8080 --target-port 80 --name web",
+    "until kubectl get endpoints web -o jsonpath='{.subsets[0].addresses[0].ip}' 2>/dev/null | grep -q .; do sleep 0.1; done",
+    `kubectl get --raw ${proxy}/pods/web/proxy/of-pod?a=b`,
+    `kubectl get --raw ${proxy}/services/web:8080/proxy/of-service`,
+    `kubectl create --raw ${proxy}/services/web:8080/proxy/created -f /dev/null`,
+    `kubectl get --raw ${proxy}/services/none:80/proxy/ || true`,
+    `kubectl get --raw ${proxy}/pods/web:81/proxy/`,
+  );
+  assertEquals(code, 1);
+  assertMatch(stdout, /GET \/of-pod\?a=b\nGET \/of-service\nPOST \/created\n/);
+  assertMatch(stderr, /NotFound.*services "none" not found/);
+  assertMatch(stderr, /ServiceUnavailable.*connection refused \(the Pod is simulated/);
 });

@@ -1,7 +1,7 @@
 /**
  * Requests to the action of a subresource or to a review kind: reads the body like that of a create, then calls the handler.
  */
-import { type Draft, internalError, isDraft, type Kind, read } from "../model/mod.ts";
+import { type Draft, forbidden, internalError, isDraft, type Kind, read } from "../model/mod.ts";
 import {
   type ActionCall,
   type ActionResponse,
@@ -15,14 +15,16 @@ import {
 import { objectResponse, plainObjectResponse } from "./response.ts";
 import { writeParameters } from "./query_options.ts";
 import { bodySource } from "./read_body.ts";
-import { callOf, type Exchange } from "./exchange.ts";
+import { callOf, type Exchange, type ResourceRequest, type ResourceServices } from "./exchange.ts";
 
 /** Handles an action. @throws StatusError */
 export async function handleAction(exchange: Exchange, handler: SubresourceHandler): Promise<Response> {
   const { info, kind, format } = exchange;
   // A WebSocket begins with a GET, but it does what the verb create is needed for.
   if (handler.isConnection === true && info.verb !== "create") {
-    exchange.services.authorize(exchange.user, info, "create", info.name);
+    const { isAllowed, reason } = exchange.services.decide(exchange.user, info, "create", info.name);
+    // It gives only the reason of the authorizer, which RBAC does not have.
+    if (!isAllowed) throw forbidden({ group: info.group, resource: info.resource, name: info.name }, reason);
   }
   const call = await actionCall(exchange, bodyKind(exchange, kind), handler.isConnection);
   const response: ActionResponse = await handler.handle(call);
@@ -32,6 +34,33 @@ export async function handleAction(exchange: Exchange, handler: SubresourceHandl
   return await (isOwn
     ? objectResponse(kind, represented(response.object), response.code, format)
     : plainObjectResponse(response.object, response.code, format));
+}
+
+/** Handles a request to a proxy, whose path, types and body are those of another program. @throws StatusError */
+export async function handleProxy(
+  services: ResourceServices,
+  { request, info, query, user, known, warnings, remoteAddress }: ResourceRequest,
+  handler: SubresourceHandler,
+): Promise<Response> {
+  const rest = info.parts.slice(3).join("/");
+  const path = rest === "" || rest.startsWith("/") ? rest : `/${rest}`;
+  const response = await handler.handle({
+    kind: known.kind,
+    subresource: info.subresource,
+    namespace: known.kind.scope === "Cluster" ? "" : info.namespace,
+    name: info.name,
+    verb: info.verb === "" ? "get" : actionVerb(info.verb),
+    body: undefined,
+    user,
+    isDryRun: false,
+    query,
+    signal: request.signal,
+    registry: services.registry,
+    proxied: { path: info.path.endsWith("/") && !path.endsWith("/") ? `${path}/` : path, remoteAddress },
+    warn: (text) => void warnings.add(text),
+  });
+  if (response.kind === "connection") return await response.connect(request);
+  throw internalError(`a proxy responded with ${response.kind}`);
 }
 
 /** Handles the creation of a review. @throws StatusError */

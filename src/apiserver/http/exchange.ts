@@ -3,7 +3,7 @@
  * the server, and the negotiated format of the response. The functions below create the Call of a registry verb from it.
  */
 import type { Clock, Random } from "../../async/mod.ts";
-import type { Kind, User } from "../model/mod.ts";
+import type { Decision, Kind, User } from "../model/mod.ts";
 import type { Call, KnownKind, Registry, Selection } from "../registry/mod.ts";
 import type { BodyDecoder, Negotiated } from "./media_types.ts";
 import { type ListParameters, type WriteOptionsKind, writeParameters } from "./query_options.ts";
@@ -20,6 +20,8 @@ export interface ResourceServices {
   readonly decoders: readonly BodyDecoder[];
   /** Throws a StatusError (403) when the user may not do this. */
   authorize(user: User, info: RequestInfo, verb: string, name: string): void;
+  /** The decision on it. */
+  decide(user: User, info: RequestInfo, verb: string, name: string): Decision;
 }
 
 /** Opens watches; see watches.ts. */
@@ -35,6 +37,8 @@ export interface ResourceRequest {
   readonly query: URLSearchParams;
   readonly user: User;
   readonly known: KnownKind;
+  /** The address of the client; "" if it is unknown. */
+  readonly remoteAddress: string;
   /** Collects the warnings for the response. */
   readonly warnings: Set<string>;
 }

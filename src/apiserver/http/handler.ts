@@ -73,6 +73,7 @@ export class HttpHandler {
       random,
       decoders,
       authorize: (user, info, verb, name) => this.#authorize({ ...attributesOf(user, info), verb, name }),
+      decide: (user, info, verb, name) => options.authorizer.authorize({ ...attributesOf(user, info), verb, name }),
     };
   }
 
@@ -167,7 +168,11 @@ export class HttpHandler {
     if (known === undefined || user === undefined || hasWrongScope(known.kind, info)) {
       return await this.#servePath(request, info, query);
     }
-    const response = await handleResource(this.#services, { request, info, query, user, known, warnings });
+    const { remoteAddress = "" } = connection;
+    const response = await handleResource(this.#services, {
+      ...{ request, info, query, user, known, warnings },
+      remoteAddress,
+    });
     if (!isWebSocketRequest(request)) return response;
     if (info.verb === "watch") return await watchOverWebSocket(request, response, this.#options.clock);
     return info.subresource === "log" ? await bytesOverWebSocket(request, response, this.#options.clock) : response;

@@ -19,7 +19,7 @@ import {
   StatusError,
 } from "../model/mod.ts";
 import { decodeObject, type FieldValidation, type PatchBody, type PatchType, selectionOf } from "../registry/mod.ts";
-import { handleAction, handleReview } from "./action_handler.ts";
+import { handleAction, handleProxy, handleReview } from "./action_handler.ts";
 import {
   callOf,
   type Exchange,
@@ -35,7 +35,7 @@ import { deleteParameters, listParameters, type WriteOptionsKind, writeParameter
 import { bodySource, isLargeText, readBody, readDeleteOptions } from "./read_body.ts";
 import type { RequestInfo } from "./request_info.ts";
 import { listResponse, objectResponse, plainObjectResponse, type ResponseFormat, responseFormat } from "./response.ts";
-import { checkRoute, notAllowed } from "./route.ts";
+import { checkProxyRoute, checkRoute, notAllowed } from "./route.ts";
 import { type TableKind, transformObject } from "./table.ts";
 import { parseYaml } from "./yaml.ts";
 
@@ -43,13 +43,17 @@ import { parseYaml } from "./yaml.ts";
 export function handleResource(services: ResourceServices, request: ResourceRequest): Promise<Response> | Response {
   const { info, known, query } = request;
   const { kind } = known;
+  const { subresource } = info;
+  const handler = services.registry.subresourceHandler(kind.collection, subresource);
+  if (handler?.isProxy === true) {
+    checkProxyRoute(kind, info, request.request);
+    return handleProxy(services, request, handler);
+  }
   checkRoute(kind, info, request.request);
   if (kind.deprecation !== undefined) request.warnings.add(kind.deprecation);
   const negotiated = negotiate(request.request.headers.get("accept"), kind.hasStrategicMerge ? "builtin" : "custom");
   const format = responseFormat(negotiated, request.request, query, request.warnings, services.clock.now());
   const exchange: Exchange = { ...request, services, kind, negotiated, format };
-  const { subresource } = info;
-  const handler = services.registry.subresourceHandler(kind.collection, subresource);
   if (subresource !== "" && handler !== undefined) return handleAction(exchange, handler);
   if (subresource === "" && info.verb === "create") {
     const review = services.registry.reviewHandler(kind.collection);

@@ -13,11 +13,23 @@ export function checkRoute(kind: Kind, info: RequestInfo, request: Request): voi
   if (info.subresource === "") checkVerb(kind, info, request.method);
   else checkSubresource(kind, info);
   if (kind.hasStrategicMerge) checkAccept(info, request.headers.get("accept"));
-  if (info.name !== "" && info.isNamed) {
-    const errors = pathSegmentErrors(info.name);
-    if (errors.length === 0) return;
-    throw badRequest(`Name parameter invalid: ${JSON.stringify(info.name)}: ${errors.join(";")}`);
-  }
+  checkName(info);
+}
+
+function checkName({ name, isNamed }: RequestInfo): void {
+  const errors = name !== "" && isNamed ? pathSegmentErrors(name) : [];
+  if (errors.length === 0) return;
+  throw badRequest(`Name parameter invalid: ${JSON.stringify(name)}: ${errors.join(";")}`);
+}
+
+const proxyMethods: ReadonlySet<string> = new Set(["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"]);
+
+/** Checks that a proxy exists at the path. @throws StatusError 400, 404 or 405 */
+export function checkProxyRoute(kind: Kind, info: RequestInfo, request: Request): void {
+  if (kind.scope !== "Cluster" && info.namespace === "") throw notServed();
+  checkScope(kind, info);
+  if (!proxyMethods.has(request.method)) throw notAllowed();
+  checkName(info);
 }
 
 /** True for the path of a custom resource with the wrong scope, which kube-apiserver does not route to its handler. */

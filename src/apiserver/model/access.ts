@@ -52,6 +52,8 @@ export interface Connection {
   readonly clientOrganizations?: readonly string[];
   /** Its SHA-256 in hexadecimal. */
   readonly clientFingerprint?: string;
+  /** Its address. */
+  readonly remoteAddress?: string;
 }
 
 /** Finds the user who sent a request; undefined for an unknown one. Throws a StatusError (401) for a bad credential. */

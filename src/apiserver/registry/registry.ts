@@ -179,6 +179,8 @@ export interface ActionCall {
   readonly signal: AbortSignal;
   /** For reading and writing other objects with all their rules. */
   readonly registry: Registry;
+  /** What a proxy needs besides: the path behind `proxy`, "" or with a slash before it, and the address of the client. */
+  readonly proxied?: { readonly path: string; readonly remoteAddress: string };
   /** Adds a Warning header to the response. */
   warn(text: string): void;
 }
@@ -200,6 +202,8 @@ export interface SubresourceHandler {
   readonly subresource: string;
   /** True for a connection, such as `pods/exec`: the body of a create is not read, and WebSockets need the verb create, too. */
   readonly isConnection?: boolean;
+  /** True for a proxy: it has any method, path, type and body, which the handler reads. @default false */
+  readonly isProxy?: boolean;
   handle(call: ActionCall): ActionResponse | Promise<ActionResponse>;
 }
 

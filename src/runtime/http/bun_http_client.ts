@@ -10,7 +10,7 @@
 import { Buffer } from "node:buffer";
 import { type BunSocket, connectionClosed, dial, type SocketTarget } from "./bun_socket.ts";
 import { ClientExchange, type ClientExchangeOptions } from "./client_exchange.ts";
-import type { HttpClient, HttpClientOptions } from "./http_client_options.ts";
+import type { HeaderLines, HttpClient, HttpClientOptions } from "./http_client_options.ts";
 import { systemTimers, type Timers } from "./timers.ts";
 import { openUpgrade, type Wire } from "./wire.ts";
 
@@ -19,18 +19,21 @@ export function bunHttpClient(options: HttpClientOptions): HttpClient {
   const addedHeaders = checkedHeaders(options.headers ?? {});
   const connections = new ConnectionPool(options.timers ?? systemTimers);
   return {
-    async fetch(request, { longLived = false } = {}) {
+    async fetch(request, { longLived = false, headers = {} } = {}) {
       const { method, signal } = request;
       signal.throwIfAborted();
       const body = request.body === null ? undefined : new Uint8Array(await request.arrayBuffer());
       const url = new URL(request.url);
-      const bytes = encode(headOf(request, url, { addedHeaders, bodyBytes: body?.length }), body);
+      const lines = new Map([...addedHeaders, ...checkedHeaders(headers)]);
+      const bytes = encode(headOf(request, url, { addedHeaders: lines, bodyBytes: body?.length }), body);
       return await connections.send(targetOf(url, options), { method, signal, longLived, bytes });
     },
     async upgrade(request, upgradeHeaders) {
       const { method, signal } = request;
       const url = new URL(request.url);
-      const head = headOf(request, url, { addedHeaders, bodyBytes: undefined }, upgradeHeaders);
+      const own = Object.entries(upgradeHeaders).map(([name, values]) => [name, [values].flat()] as const);
+      const lines = new Map([...checkedHeaders(Object.fromEntries(own)), ...addedHeaders]);
+      const head = headOf(request, url, { addedHeaders: lines, bodyBytes: undefined });
       const socket = await dial(targetOf(url, options), { signal, timers: options.timers ?? systemTimers });
       return await openUpgrade(wireOfBunSocket(socket), { head, method, signal });
     },
@@ -39,7 +42,7 @@ export function bunHttpClient(options: HttpClientOptions): HttpClient {
 }
 
 /** @throws TypeError when a name or a value is not allowed in a head */
-function checkedHeaders(headers: NonNullable<HttpClientOptions["headers"]>): ReadonlyMap<string, readonly string[]> {
+function checkedHeaders(headers: HeaderLines): ReadonlyMap<string, readonly string[]> {
   for (const [name, values] of Object.entries(headers)) {
     for (const value of values) new Headers([[name, value]]);
   }
@@ -60,17 +63,16 @@ function headOf(
   request: Request,
   url: URL,
   parts: { readonly addedHeaders: ReadonlyMap<string, readonly string[]>; readonly bodyBytes: number | undefined },
-  upgradeHeaders: Readonly<Record<string, string>> = {},
 ): string {
   const { addedHeaders, bodyBytes } = parts;
-  let head = `${request.method} ${url.pathname}${url.search} HTTP/1.1\r\nhost: ${url.host}\r\n`;
+  let head = `${request.method} ${url.pathname}${url.search} HTTP/1.1\r\n`;
+  if (!addedHeaders.has("host")) head += `host: ${url.host}\r\n`;
   for (const [name, value] of request.headers) {
-    if (!addedHeaders.has(name)) head += `${name}: ${value}\r\n`;
+    if (!addedHeaders.has(name) && name !== "host") head += `${name}: ${value}\r\n`;
   }
   for (const [name, values] of addedHeaders) {
     for (const value of values) head += `${name}: ${value}\r\n`;
   }
-  for (const [name, value] of Object.entries(upgradeHeaders)) head += `${name}: ${value}\r\n`;
   if (bodyBytes !== undefined) head += `content-length: ${bodyBytes}\r\n`;
   return `${head}\r\n`;
 }

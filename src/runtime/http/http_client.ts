@@ -37,7 +37,7 @@ function lazyNodeHttpClient(options: HttpClientOptions): HttpClient {
   let loading: Promise<HttpClient> | undefined;
   const load = async () => (await import("./node_http_client.ts")).nodeHttpClient(options);
   return {
-    fetch: async (request) => await (await (loading ??= load())).fetch(request),
+    fetch: async (request, options) => await (await (loading ??= load())).fetch(request, options),
     upgrade: async (request, headers) => await (await (loading ??= load())).upgrade(request, headers),
     close: () => void loading?.then((client) => client.close()),
   };

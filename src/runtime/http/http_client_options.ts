@@ -17,7 +17,7 @@ export interface HttpClientOptions {
   /** `http://`, `https://` or `socks5://`, with `user:password@` if the proxy requires it. @default none */
   readonly proxy?: string;
   /** Sent with every request, each value on its own line, which fetch cannot do. @default {} */
-  readonly headers?: Readonly<Record<string, readonly string[]>>;
+  readonly headers?: HeaderLines;
   /** The timers of the time limits for new connections. @default those of the system */
   readonly timers?: Timers;
 }
@@ -34,7 +34,18 @@ export function stepTimedOut(step: string): Error {
 export interface FetchOptions {
   /** The response may stream for minutes, as a watch does. A busy stream is then read every 10 ms. @default false */
   readonly longLived?: boolean;
+  /**
+   * Fields of this request, each value on its own line. They replace those of the same name, `host` included.
+   * @default {}
+   */
+  readonly headers?: HeaderLines;
 }
+
+/** Fields of a head, each value on its own line. */
+export type HeaderLines = Readonly<Record<string, readonly string[]>>;
+
+/** Fields of a request that asks for another protocol. */
+export type UpgradeHeaders = Readonly<Record<string, string | readonly string[]>>;
 
 /** Sends requests over connections that it keeps and closes. */
 export interface HttpClient {
@@ -46,10 +57,11 @@ export interface HttpClient {
   fetch(request: Request, options?: FetchOptions): Promise<Response>;
   /**
    * Sends a request that asks the server to switch to the protocol of its `upgrade` header, on a connection of its own.
+   * Values of the fields given here may be lists, with a line for each; `host` replaces that of the URL.
    *
    * @throws the error of the runtime when there is no answer; the reason of the signal when it aborts.
    */
-  upgrade(request: Request, upgradeHeaders: Readonly<Record<string, string>>): Promise<UpgradeAnswer>;
+  upgrade(request: Request, upgradeHeaders: UpgradeHeaders): Promise<UpgradeAnswer>;
   /** Closes idle connections; those with a request in flight close when it ends. */
   close(): void;
 }

@@ -178,6 +178,24 @@ test("each header value of a list is sent on its own line", async () => {
   assertEquals(await get(server.url(), { headers: { "x-group": ["a"] } }), '["a"]');
 });
 
+test("headers of one request are sent a value a line, replace those of the request, and the host of the URL", async () => {
+  await using server = await LoopbackServer.start({
+    answer: (request, response) => void response.end(JSON.stringify(request.rawHeaders)),
+  });
+  const client = httpClient({ headers: { "x-client": ["c"] } });
+  try {
+    const request = new Request(server.url(), { headers: { "x-group": "old", "x-kept": "k" } });
+    const headers = { host: ["example.com"], "x-group": ["a", "b"] };
+    const raw: readonly string[] = await (await client.fetch(request, { headers })).json();
+    const valuesOf = (name: string) => raw.filter((_, index) => raw[index - 1]?.toLowerCase() === name);
+    const names = ["host", "x-group", "x-kept", "x-client"];
+    assertEquals(names.map(valuesOf), [["example.com"], ["a", "b"], ["k"], ["c"]]);
+    assertEquals((await (await client.fetch(new Request(server.url()))).text()).includes("x-group"), false);
+  } finally {
+    client.close();
+  }
+});
+
 test("[90] cancelling a body ends its connection", async () => {
   let closed: () => void = () => {};
   const gone = new Promise<void>((resolve) => closed = resolve);

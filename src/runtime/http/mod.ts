@@ -3,7 +3,7 @@ export { type Base64Alphabet, fromBase64, toBase64, toHex } from "./bytes_as_tex
 export { releaseBytes } from "./bytes.ts";
 export { isKeyPair } from "./certificates.ts";
 export { httpClient } from "./http_client.ts";
-export type { FetchOptions, HttpClient, HttpClientOptions } from "./http_client_options.ts";
+export type { FetchOptions, HeaderLines, HttpClient, HttpClientOptions } from "./http_client_options.ts";
 export { ListenError, PortInUseError } from "./listener.ts";
 export { protocolSwitchOf, switchProtocols } from "./protocol_switch.ts";
 export { type DrainOptions, serve, type Server } from "./serve.ts";

@@ -7,7 +7,7 @@ import * as https from "node:https";
 import { onAbort, runtimeName } from "../process/mod.ts";
 import { explainRefusedCertificate } from "./certificates.ts";
 import { maxInterimAnswers, responseError } from "./http_head.ts";
-import type { HttpClient, HttpClientOptions } from "./http_client_options.ts";
+import type { HeaderLines, HttpClient, HttpClientOptions } from "./http_client_options.ts";
 import { directAgent, type OpeningOptions, openPlain, openSecure, tunnelAgent } from "./secure_agent.ts";
 import { systemTimers } from "./timers.ts";
 import { openUpgrade, wireOfDuplex } from "./wire.ts";
@@ -30,14 +30,15 @@ export function nodeHttpClient(options: HttpClientOptions): HttpClient {
   const secure = proxy === undefined ? directAgent(settings, timers) : tunnelAgent(proxy, settings, timers);
   const plain = new http.Agent(poolOptions);
   return {
-    async fetch(request) {
+    async fetch(request, { headers: ownHeaders = {} } = {}) {
       const { signal } = request;
       signal.throwIfAborted();
       const body = request.body === null ? undefined : new Uint8Array(await request.arrayBuffer());
       signal.throwIfAborted();
       const agent = request.url.startsWith("https:") ? secure : plain;
+      const fields = { ...headersOf(request, body), ...linesOf(headers), ...linesOf(ownHeaders) };
       try {
-        return await send({ request, body, agent, headers: { ...headersOf(request, body), ...linesOf(headers) } });
+        return await send({ request, body, agent, headers: fields });
       } catch (error) {
         if (signal.aborted || proxy !== undefined || runtimeName !== "deno" || !(error instanceof Error)) throw error;
         throw await explainRefusedCertificate(error, new URL(request.url));
@@ -49,8 +50,9 @@ export function nodeHttpClient(options: HttpClientOptions): HttpClient {
       const socket = url.protocol === "https:"
         ? await openSecure(secure, url, { serverName, signal })
         : await openPlain(url, { signal, timers });
-      const lines = Object.entries({ ...headersOf(request, undefined), ...upgradeHeaders, ...headers });
-      const head = `${method} ${url.pathname}${url.search} HTTP/1.1\r\nhost: ${url.host}\r\n` +
+      const fields = { host: url.host, ...headersOf(request, undefined), ...upgradeHeaders, ...headers };
+      const lines = Object.entries(fields);
+      const head = `${method} ${url.pathname}${url.search} HTTP/1.1\r\n` +
         lines.flatMap(([name, values]) => [values ?? []].flat().map((value) => `${name}: ${value}\r\n`)).join("");
       return await openUpgrade(wireOfDuplex(socket), { head: `${head}\r\n`, method, signal });
     },
@@ -115,8 +117,10 @@ function headersOf(request: Request, body: Uint8Array | undefined): http.Outgoin
   return headers;
 }
 
-function linesOf(headers: NonNullable<HttpClientOptions["headers"]>): http.OutgoingHttpHeaders {
-  return Object.fromEntries(Object.entries(headers).map(([name, values]) => [name, [...values]]));
+/** One value is text: `host` may be no list. */
+function linesOf(headers: HeaderLines): http.OutgoingHttpHeaders {
+  const lines = Object.entries(headers).map(([name, values]) => [name, values.length === 1 ? values[0] : [...values]]);
+  return Object.fromEntries(lines);
 }
 
 /** @param onEnd Called once, when the body has ended or was cancelled. */

@@ -9,6 +9,7 @@ import { crdCases } from "./crds.ts";
 import { createCases } from "./create.ts";
 import { declaredCases } from "./declared.ts";
 import { discoveryCases } from "./discovery.ts";
+import { forwardingCases } from "./forwarding.ts";
 import { invalidCases } from "./invalid.ts";
 import { invalidStorageCases } from "./invalid_storage.ts";
 import { kindCases } from "./kinds.ts";
@@ -52,6 +53,7 @@ const groups: readonly CaseGroup[] = [
   { group: "type_checks", cases: typeCheckCases },
   { group: "mutating", cases: mutatingCases },
   { group: "plugins", cases: pluginCases },
+  { group: "forwarding", cases: forwardingCases },
   { group: "numbers", cases: numberCases },
   { group: "bodies", cases: bodyCases },
   { group: "access", cases: accessCases },
