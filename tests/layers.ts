@@ -54,6 +54,7 @@ export const layers: Readonly<Record<string, Layer>> = {
  */
 export const innerFolders: Readonly<Record<string, readonly string[]>> = {
   runtime: ["process", "http"],
+  "runtime/http": ["h2"],
   observe: ["redaction", "recording"],
   api: [".", "generated"],
   client: ["kubeconfig", "credentials"],

@@ -224,7 +224,7 @@ async function listen(
   return await serve({
     hostname: address,
     port,
-    tls: { cert, key },
+    tls: { cert, key, offersHttp2: true },
     handler: guarded((request, connection) => api.server.fetch(request, connection)),
     // Every process of this machine may connect. Without the token it takes no memory here.
     readsBody: (request, connection) => refusal(request) === undefined && api.server.authenticates(request, connection),

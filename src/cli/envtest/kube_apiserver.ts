@@ -74,7 +74,7 @@ export async function startApiServer(flags: FlagWords, parts: ApiServerParts): P
   const listener = await serve({
     hostname,
     port,
-    tls: { ...await servingPair(flags, hostname, clock), clientCa, requireClientCertificate: false },
+    tls: { ...await servingPair(flags, hostname, clock), clientCa, requireClientCertificate: false, offersHttp2: true },
     handler: (request, connection) => server.fetch(request, connection),
     readsBody: (request, connection) => server.authenticates(request, connection),
     limits: { maxConnections: 5_000, idleTimeoutMs: 0, maxHeaderBytes: 64 * 1024, maxUrlBytes: 32 * 1024 },

@@ -122,22 +122,29 @@ function parseRequestLine(line: string, limits: RequestHeadLimits): { method: st
   const [, method, target, version] = requestLine.exec(line) ?? [];
   if (method === undefined || target === undefined) throw new RequestError(400, "the request line is malformed");
   if (version !== "HTTP/1.1") throw new RequestError(505, "the version is not HTTP/1.1");
+  checkTarget(method, target, limits);
+  return { method, target };
+}
+
+/** Checks what every request names, in each version of HTTP. @throws RequestError */
+export function checkTarget(method: string, target: string, limits: Pick<RequestHeadLimits, "maxUrlBytes">): void {
   if (target.length > limits.maxUrlBytes) {
     throw new RequestError(414, `the URL is longer than ${limits.maxUrlBytes} bytes`);
   }
   if (method === "CONNECT" || method === "TRACE") throw new RequestError(405, `the method is ${method}`);
   if (!methods.has(method)) throw new RequestError(501, "the method is unknown");
   if (!targetForm.test(target)) throw new RequestError(400, "the target is not a path");
-  return { method, target };
 }
 
-function hostOf(headers: Headers): string {
+/** The host of a request, with its port. @throws RequestError */
+export function hostOf(headers: Headers): string {
   const host = headers.get("host") ?? "";
   if (!hostName.test(host)) throw new RequestError(400, "there is no usable Host field");
   return host;
 }
 
-function expectsContinue(headers: Headers): boolean {
+/** True if the client waits for `100 Continue`. @throws RequestError for another expectation */
+export function expectsContinue(headers: Headers): boolean {
   const expected = headers.get("expect");
   if (expected === null) return false;
   if (expected.toLowerCase() !== "100-continue") throw new RequestError(417, "the expectation is not 100-continue");

@@ -9,6 +9,7 @@ import * as net from "node:net";
 import * as tls from "node:tls";
 import { isKeyPair } from "./certificates.ts";
 import { maxConnectionsOf } from "./file_limit.ts";
+import { Http2Connection } from "./http2_connection.ts";
 import type {
   CertificatePair,
   ConnectionInfo,
@@ -17,7 +18,7 @@ import type {
   ServeLimits,
   ServeTls,
 } from "./serve_options.ts";
-import { type ConnectionHost, ServerConnection } from "./server_connection.ts";
+import { type ConnectionHost, type HttpConnection, ServerConnection } from "./server_connection.ts";
 import { type Claim, SharedBudget } from "./shared_budget.ts";
 import type { Timers } from "./timers.ts";
 
@@ -82,8 +83,8 @@ export class Listener implements ConnectionHost {
   isDraining = false;
   readonly #options: ListenOptions;
   readonly #sockets = new Set<net.Socket>();
-  readonly #slots: SharedBudget;
-  readonly #connections = new Set<ServerConnection>();
+  readonly slots: SharedBudget;
+  readonly #connections = new Set<HttpConnection>();
   /** TLS handshakes in progress, by the address and port of the client. */
   readonly #handshakes = new Map<string, Handshake>();
   #tlsServer: tls.Server | undefined;
@@ -97,7 +98,7 @@ export class Listener implements ConnectionHost {
     this.onError = options.onError;
     this.readsBody = options.readsBody;
     this.bodies = new SharedBudget(options.limits.maxBufferedBytes);
-    this.#slots = new SharedBudget(maxConnectionsOf(options.limits.maxConnections));
+    this.slots = new SharedBudget(maxConnectionsOf(options.limits.maxConnections));
     if (options.tls !== undefined) this.#tlsServer = this.#createTlsServer(options.tls);
     this.server = net.createServer({ allowHalfOpen: true }, (socket) => this.#accept(socket));
   }
@@ -138,14 +139,15 @@ export class Listener implements ConnectionHost {
    * fast one. Without such a connection the new one is refused.
    */
   #accept(socket: net.Socket): void {
-    const slot = this.#slots.claim(socket.remoteAddress ?? "", () => socket.destroy());
+    const slot = this.slots.claim(socket.remoteAddress ?? "", () => socket.destroy());
     if (!slot.take(1)) return void socket.destroy();
     this.#sockets.add(socket);
     socket.on("error", () => {});
     socket.once("close", () => this.#remove(socket, slot));
     socket.setNoDelay(true);
     if (this.#tlsServer === undefined) {
-      this.#run(socket, slot, { remoteAddress: socket.remoteAddress ?? "", isTls: false });
+      const info = { remoteAddress: socket.remoteAddress ?? "", isTls: false };
+      this.#run(new ServerConnection(socket, { info, slot }, this));
     } else {
       this.#startHandshake(socket, slot);
       this.#tlsServer.emit("connection", socket);
@@ -183,7 +185,7 @@ export class Listener implements ConnectionHost {
       cert,
       key,
       minVersion: "TLSv1.2",
-      ALPNProtocols: ["http/1.1"],
+      ALPNProtocols: options.offersHttp2 === true ? ["h2", "http/1.1"] : ["http/1.1"],
       allowHalfOpen: true,
       ...clientOptions,
     });
@@ -193,14 +195,15 @@ export class Listener implements ConnectionHost {
       if (handshake === undefined) return void socket.destroy();
       handshake[Symbol.dispose]();
       const client = socket.authorized ? clientIn(socket) : {};
-      this.#run(socket, handshake.slot, { remoteAddress: socket.remoteAddress ?? "", isTls: true, ...client });
+      const info = { remoteAddress: socket.remoteAddress ?? "", isTls: true, ...client };
+      if (socket.alpnProtocol === "h2") this.#run(new Http2Connection(socket, { info, slot: handshake.slot }, this));
+      else this.#run(new ServerConnection(socket, { info, slot: handshake.slot }, this));
     });
     server.on("tlsClientError", (_error, socket) => socket.destroy());
     return server;
   }
 
-  #run(socket: net.Socket, slot: Claim, info: ConnectionInfo): void {
-    const connection = new ServerConnection(socket, { info, slot }, this);
+  #run(connection: HttpConnection): void {
     this.#connections.add(connection);
     connection.run().catch(this.onError).finally(() => this.#connections.delete(connection));
   }

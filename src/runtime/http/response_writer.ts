@@ -25,8 +25,8 @@ export interface WriteResponseOptions {
 const maxCopiedBytes = 1024 * 1024;
 const encoder = new TextEncoder();
 const lastChunk = encoder.encode("0\r\n\r\n");
-/** Fields that this file sets; those of the handler are dropped. */
-const connectionFields = new Set([
+/** Fields that the server sets; those of the handler are dropped. */
+export const connectionFields: ReadonlySet<string> = new Set([
   "connection",
   "content-length",
   "transfer-encoding",
@@ -99,7 +99,8 @@ function headOf(response: Response, options: WriteResponseOptions, framing: stri
 let dateSecond = NaN;
 let lastDate = "";
 
-function dateText(): string {
+/** The value of the field `date`. */
+export function dateText(): string {
   const now = new Date();
   const second = Math.floor(now.getTime() / 1000);
   if (second !== dateSecond) {
@@ -116,6 +117,7 @@ function latin1(text: string): Uint8Array {
   return bytes;
 }
 
-function isBodiless(status: number): boolean {
+/** True if a response with this status has no body. */
+export function isBodiless(status: number): boolean {
   return status === 204 || status === 304;
 }

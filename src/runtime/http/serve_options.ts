@@ -13,6 +13,11 @@ export interface ServeTls extends CertificatePair {
   readonly clientCa?: string;
   /** With `clientCa`: refuses connections of clients without a valid certificate. @default true */
   readonly requireClientCertificate?: boolean;
+  /**
+   * Offers HTTP/2 to clients beside HTTP/1.1: one connection then carries many watches. Webhooks and metrics need none of
+   * it. @default false
+   */
+  readonly offersHttp2?: boolean;
 }
 
 /** The limits of a server. The defaults are those of security 13. */
@@ -42,10 +47,15 @@ export interface ServeLimits {
   readonly idleTimeoutMs: number;
   /** Milliseconds in which a client must read 64 KiB of a response that it does not read fast enough. @default 10000 */
   readonly writeTimeoutMs: number;
-  /** Open connections. One more replaces the connection that has waited longest for its client. @default 100 */
+  /**
+   * Open connections. One more replaces the connection that has waited longest for its client. A request in flight over
+   * HTTP/2 counts as a connection too. @default 100
+   */
   readonly maxConnections: number;
   /** Of these, connections that have switched to another protocol. One more gets status 503. @default 50 */
   readonly maxSwitchedConnections: number;
+  /** Requests in flight on one connection of HTTP/2, as in kube-apiserver. @default 100 */
+  readonly maxConcurrentStreams: number;
 }
 
 /** The defaults of {@link ServeLimits}. */
@@ -61,6 +71,7 @@ export const defaultServeLimits: ServeLimits = {
   writeTimeoutMs: 10_000,
   maxConnections: 100,
   maxSwitchedConnections: 50,
+  maxConcurrentStreams: 100,
 };
 
 /** The client of a connection. */

@@ -13,9 +13,21 @@ import { findHeadEnd, parseRequestHead, RequestError, type RequestHead } from ".
 import { type ProtocolSwitch, protocolSwitchOf } from "./protocol_switch.ts";
 import { type ByteSink, switchHead, writeResponse } from "./response_writer.ts";
 import type { ConnectionInfo, ReadsBody, ServeHandler, ServeLimits } from "./serve_options.ts";
+import { bodiesTooLarge, clientLeft, internalError, refusalOf, requestOf, setLength } from "./server_request.ts";
 import type { Claim, SharedBudget } from "./shared_budget.ts";
+import { endSocket } from "./socket_end.ts";
 import { SourceWire } from "./source_wire.ts";
 import type { Timers } from "./timers.ts";
+
+/** A connection in any version of HTTP. */
+export interface HttpConnection {
+  /** Serves requests until the connection ends. Never rejects. */
+  run(): Promise<void>;
+  /** Ends the connection now. */
+  destroy(): void;
+  /** Ends the connection as soon as no request is in flight. */
+  retire(): void;
+}
 
 /** The state that all connections of one server share. */
 export interface ConnectionHost {
@@ -28,6 +40,8 @@ export interface ConnectionHost {
   readonly isDraining: boolean;
   /** The bytes of the bodies in memory, over all connections. */
   readonly bodies: SharedBudget;
+  /** The connections, and the requests in flight of those that carry several. */
+  readonly slots: SharedBudget;
   /** The connections that have switched protocols. */
   readonly switched: Set<object>;
 }
@@ -39,10 +53,6 @@ export interface AcceptedConnection {
   readonly slot: Claim;
 }
 
-/** How long the end of a connection waits for the client to close it too. */
-const lingerMs = 1_000;
-/** Bytes of a client that are read meanwhile, as net/http of Go does. */
-const lingerBytes = 256 * 1024;
 /**
  * Milliseconds without a written byte after which a client that has closed its half of the connection counts as gone. One
  * that waits for its response cannot be told from one that left: both send the same.
@@ -50,7 +60,7 @@ const lingerBytes = 256 * 1024;
 const halfClosedMs = 2_000;
 
 /** The connection of one client. */
-export class ServerConnection {
+export class ServerConnection implements HttpConnection {
   readonly #socket: Socket;
   readonly #host: ConnectionHost;
   readonly #info: ConnectionInfo;
@@ -107,8 +117,8 @@ export class ServerConnection {
       else if (!this.#source.hasEnded && !this.#mustClose) this.#host.onError(error);
       else this.#socket.destroy();
     } finally {
-      await this.#end();
-      this.#socket.destroy();
+      this.#slot.isWaiting = true;
+      await endSocket(this.#socket, this.#source, this.#host);
     }
   }
 
@@ -198,7 +208,7 @@ export class ServerConnection {
     } catch (error) {
       if (request.signal.aborted) throw error;
       this.#host.onError(error);
-      return new Response("Internal error\n", { status: 500, headers: { "content-length": "15" } });
+      return internalError();
     }
   }
 
@@ -298,10 +308,7 @@ export class ServerConnection {
   }
 
   async #sendError(error: RequestError): Promise<void> {
-    const text = `${error.message}\n`;
-    const headers = { "content-type": "text/plain; charset=utf-8", "content-length": String(text.length) };
-    const response = new Response(text, { status: error.status, headers });
-    await writeResponse(this.#sink, response, { method: "", keepsAlive: false });
+    await writeResponse(this.#sink, refusalOf(error), { method: "", keepsAlive: false });
   }
 
   /** Writes as fast as the client reads. A client that reads nothing for the time limit is cut off. */
@@ -316,28 +323,6 @@ export class ServerConnection {
       await drained(this.#socket);
     }
     return !this.#socket.destroyed;
-  }
-
-  /**
-   * Ends the connection after its last byte was sent. A client that still sends would reset it and lose the response, so we
-   * read on for a moment (RFC 9112, 9.6).
-   */
-  async #end(): Promise<void> {
-    const { timers, limits } = this.#host;
-    if (this.#socket.destroyed) return;
-    this.#slot.isWaiting = true;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    let timer = timers.timer(limits.writeTimeoutMs, resolve);
-    this.#socket.once("close", resolve);
-    this.#source.discard(lingerBytes);
-    this.#socket.end(() => {
-      timer[Symbol.dispose]();
-      // Bun calls this after the close, too.
-      if (this.#source.hasEnded || this.#socket.destroyed) resolve();
-      else timer = timers.timer(lingerMs, resolve);
-    });
-    await promise;
-    timer[Symbol.dispose]();
   }
 }
 
@@ -361,33 +346,4 @@ function announcesBody({ framing }: RequestHead): boolean {
   return framing.kind === "chunked" || (framing.kind === "length" && framing.bytes > 0);
 }
 
-/** The handler gets a body of known length, however it came. */
-function setLength(headers: Headers, bytes: number): void {
-  headers.delete("transfer-encoding");
-  headers.set("content-length", String(bytes));
-}
-
-function bodiesTooLarge(): RequestError {
-  return new RequestError(503, "the bodies in memory are too large together");
-}
-
 const continueBytes = new TextEncoder().encode("HTTP/1.1 100 Continue\r\n\r\n");
-
-function clientLeft(): DOMException {
-  return new DOMException("The client closed the connection", "AbortError");
-}
-
-function requestOf(
-  head: RequestHead,
-  body: Uint8Array<ArrayBuffer> | undefined,
-  info: ConnectionInfo,
-  signal: AbortSignal,
-): Request {
-  const { method, headers } = head;
-  const url = `${info.isTls ? "https" : "http"}://${head.host}${head.target}`;
-  try {
-    return new Request(url, { method, headers, body, signal });
-  } catch {
-    throw new RequestError(400, "the method, the host or the target is not valid in HTTP");
-  }
-}

@@ -68,6 +68,7 @@ async function serve(pieces: readonly Uint8Array[]): Promise<Served> {
     onError: (error) => errors.push(error),
     isDraining: false,
     switched: new Set(),
+    slots,
     bodies: new SharedBudget(limits.maxBufferedBytes),
   });
   let hasEnded = false;
