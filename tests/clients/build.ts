@@ -34,6 +34,7 @@ export const goChecks = [
   "a definition in protobuf",
   "an informer in JSON",
   "an informer in protobuf",
+  "80 watches on one connection",
   "server-side apply",
   "leader election",
   "a controller-runtime manager",

@@ -58,6 +58,7 @@ func play(ctx context.Context, config *rest.Config) {
 		{"a definition in protobuf", answeredIn(protobuf, inContentType(protobuf, writeDefinition))},
 		{"an informer in JSON", answeredIn("application/json", inContentType("application/json", inform))},
 		{"an informer in protobuf", answeredIn(protobuf+";stream=watch", inContentType(protobuf, inform))},
+		{"80 watches on one connection", inContentType("application/json", watchOnOneConnection)},
 		{"server-side apply", inContentType(protobuf, apply)},
 		{"leader election", inContentType(protobuf, elect)},
 		{"a controller-runtime manager", answeredIn(protobuf+";stream=watch", inContentType(protobuf, manage))},
