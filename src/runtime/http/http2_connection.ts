@@ -330,12 +330,14 @@ export class Http2Connection implements HttpConnection {
   #onSettings(frame: Frame): void {
     const { streamId, payload } = frame;
     if (streamId !== 0) throw protocolError("SETTINGS is for a stream");
-    this.#budget.spend(frameCosts.idle);
+    const settings = settingsIn(frame);
+    // Each may change the windows of all streams.
+    this.#budget.spend(frameCosts.idle * (1 + settings.length));
     if (hasFlag(frame, frameFlags.ack)) {
       if (payload.length > 0) throw new ConnectionError(errorCodes.frameSizeError, "an acknowledgement has content");
       return;
     }
-    for (const [id, value] of settingsIn(frame)) this.#set(id, value);
+    for (const [id, value] of settings) this.#set(id, value);
     this.#hasSettings = true;
     this.#writer.write(frameBytes({ type: frameTypes.settings, flags: frameFlags.ack }));
     this.#writer.wakeAll();
