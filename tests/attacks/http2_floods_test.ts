@@ -298,6 +298,7 @@ test("frames that break the protocol end the connection with their code", async 
     [frameSizeError, frame("settings", 0, new Uint8Array(5))],
     [frameSizeError, frame("settings", 0, new Uint8Array(6), frameFlags.ack)],
     [frameSizeError, frame("ping", 0, new Uint8Array(7))],
+    [frameSizeError, frame("priority", 1, new Uint8Array(4))],
     [frameSizeError, frame("windowUpdate", 0, new Uint8Array(3))],
     [frameSizeError, frame("data", 1, new Uint8Array(16_385))],
     [compressionError, frame("headers", 1, Uint8Array.of(0x80), frameFlags.endHeaders)],

@@ -36,9 +36,11 @@ export class Mutator {
   readonly #random: Random;
   readonly #words: readonly Uint8Array[];
 
-  constructor(random: Random, words: readonly string[]) {
+  constructor(random: Random, words: readonly (string | Uint8Array)[]) {
     this.#random = random;
-    this.#words = [...words, ...oddNumbers, ...oddTexts].map((word) => encoder.encode(word));
+    this.#words = [...words, ...oddNumbers, ...oddTexts].map((word) =>
+      typeof word === "string" ? encoder.encode(word) : word
+    );
   }
 
   below(count: number): number {

@@ -12,7 +12,7 @@ export interface FuzzTarget {
   /** Inputs of the right structure. */
   readonly arbitrary: fc.Arbitrary<string | Uint8Array>;
   /** Words that mean something to the code; a mutation inserts them. */
-  readonly words: readonly string[];
+  readonly words: readonly (string | Uint8Array)[];
   /** @throws any error when a promise does not hold */
   check(input: Uint8Array): void | Promise<void>;
 }

@@ -8,6 +8,7 @@ interface TargetEntry {
 
 const targets = {
   http_server: { covers: ["runtime/http/"], load: () => import("./targets/http_server.ts") },
+  http2_server: { covers: ["runtime/http/"], load: () => import("./targets/http2_server.ts") },
   http_client: { covers: ["runtime/http/"], load: () => import("./targets/http_client.ts") },
   watch_lines: {
     covers: ["client/watch_lines", "client/decoder", "api/exact_json"],

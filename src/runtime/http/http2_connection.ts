@@ -187,7 +187,8 @@ export class Http2Connection implements HttpConnection {
         return this.#onPing(frame);
       case frameTypes.priority:
         if (frame.streamId === 0) throw protocolError("PRIORITY is not for a stream");
-        if (frame.payload.length !== 5) throw new StreamError(errorCodes.frameSizeError, "PRIORITY has a wrong length");
+        // It may be for a stream that is not open, which must not be reset.
+        if (frame.payload.length !== 5) throw wrongSize("PRIORITY");
         return this.#budget.spend(frameCosts.idle);
       case frameTypes.pushPromise:
         throw protocolError("a client pushes");
@@ -334,7 +335,7 @@ export class Http2Connection implements HttpConnection {
     // Each may change the windows of all streams.
     this.#budget.spend(frameCosts.idle * (1 + settings.length));
     if (hasFlag(frame, frameFlags.ack)) {
-      if (payload.length > 0) throw new ConnectionError(errorCodes.frameSizeError, "an acknowledgement has content");
+      if (payload.length > 0) throw wrongSize("SETTINGS");
       return;
     }
     for (const [id, value] of settings) this.#set(id, value);
@@ -387,7 +388,7 @@ export class Http2Connection implements HttpConnection {
   #onPing(frame: Frame): void {
     const { streamId, payload } = frame;
     if (streamId !== 0) throw protocolError("PING is for a stream");
-    if (payload.length !== 8) throw new ConnectionError(errorCodes.frameSizeError, "PING has a wrong length");
+    if (payload.length !== 8) throw wrongSize("PING");
     this.#budget.spend(frameCosts.idle);
     if (hasFlag(frame, frameFlags.ack)) return;
     this.#writer.write(frameBytes({ type: frameTypes.ping, flags: frameFlags.ack, payload }));
@@ -429,6 +430,10 @@ function closing(state = "the server closes it"): ConnectionError {
 
 function protocolError(state: string): ConnectionError {
   return new ConnectionError(errorCodes.protocolError, state);
+}
+
+function wrongSize(name: string): ConnectionError {
+  return new ConnectionError(errorCodes.frameSizeError, `${name} has a wrong length`);
 }
 
 function windowTooLarge(): ConnectionError {
