@@ -28,6 +28,9 @@ const fullScale: Scale = {
   growth: [10_000, 50_000, 200_000],
   created: 50_000,
   stored: [1_000, 50_000],
+  applied: 2_000,
+  slopeObjects: 20_000,
+  devObjects: 2_000,
   idleMs: 10_000,
   webhookMs: 5_000,
 };
@@ -39,6 +42,9 @@ const quickScale: Scale = {
   growth: [1_000, 2_000, 4_000],
   created: 2_000,
   stored: [1_000, 4_000],
+  applied: 200,
+  slopeObjects: 2_000,
+  devObjects: 200,
   idleMs: 1_000,
   webhookMs: 3_000,
 };

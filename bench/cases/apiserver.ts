@@ -19,7 +19,8 @@ import type { Usage } from "../usage.ts";
 import { type Case, interleaved, ours, type Outcome, type Setting, type Subject } from "./case.ts";
 
 const connections = 32;
-const kubernetes = "kube-apiserver + etcd";
+/** The peer of the cases with the embedded API server. */
+export const kubernetes = "kube-apiserver + etcd";
 
 /** Many objects created. */
 export const apiserverCase: Case = {
@@ -45,32 +46,46 @@ async function measureKubernetes(objects: number): Promise<Sample["values"]> {
   await using cluster = await Cluster.start();
   const cpuMs = () => cluster.usage("kube-apiserver").cpuMs + cluster.usage("etcd").cpuMs;
   const before = cpuMs();
-  const created = await createFoos(cluster.kubeconfig, objects);
+  const created = await createFoos(cluster.kubeconfig, { to: objects });
   return valuesOf(created, cpuMs() - before, cluster.usage("kube-apiserver"));
 }
 
 async function measureOurs(subject: Subject, objects: number): Promise<Sample["values"]> {
+  return await withEmbedded(subject, async (program, kubeconfig) => {
+    const before = program.usage().cpuMs;
+    const created = await createFoos(kubeconfig, { to: objects });
+    return valuesOf(created, program.usage().cpuMs - before, program.usage());
+  });
+}
+
+/** Runs `use` while the embedded API server of a subject serves. */
+export async function withEmbedded<T>(
+  subject: Subject,
+  use: (program: MeasuredProcess, kubeconfig: string) => Promise<T>,
+): Promise<T> {
   const dir = mkdtempSync(join(tmpdir(), "pintle-bench-apiserver-"));
   try {
     const kubeconfig = join(dir, "kubeconfig");
     const command = commandOf(subject.program, [...subject.args, `--kubeconfig=${kubeconfig}`], subject.checkout);
     await using program = new MeasuredProcess({ command, env: {} });
     await program.read(servingLine);
-    const before = program.usage().cpuMs;
-    const created = await createFoos(kubeconfig, objects);
-    return valuesOf(created, program.usage().cpuMs - before, program.usage());
+    return await use(program, kubeconfig);
   } finally {
     rmSync(dir, { recursive: true });
   }
 }
 
-/** @throws Error when one of them was not created */
-async function createFoos(kubeconfig: string, objects: number): Promise<z.infer<typeof createdLine>> {
-  const [command = "", ...args] = commandOf("go", ["create", `--to=${objects}`, `--connections=${connections}`]);
+/** Creates the Foos with the numbers from `from` up to `to`. @throws Error when one of them was not created */
+export async function createFoos(
+  kubeconfig: string,
+  { from = 0, to }: { readonly from?: number; readonly to: number },
+): Promise<z.infer<typeof createdLine>> {
+  const flags = [`--from=${from}`, `--to=${to}`, `--connections=${connections}`];
+  const [command = "", ...args] = commandOf("go", ["create", ...flags]);
   const { stdout } = await promisify(execFile)(command, args, { env: { ...process.env, KUBECONFIG: kubeconfig } });
   const line = createdLine.parse(JSON.parse(stdout));
-  if (line.objects !== objects) {
-    throw new Error(`Cannot use the creates: ${line.objects} of ${objects} were made`);
+  if (line.objects !== to - from) {
+    throw new Error(`Cannot use the creates: ${line.objects} of ${to - from} were made`);
   }
   return line;
 }

@@ -27,6 +27,12 @@ export interface Scale {
   /** Objects that the embedded API server creates. */
   readonly created: number;
   readonly stored: readonly number[];
+  /** Objects in the file that kubectl applies. */
+  readonly applied: number;
+  /** Objects between the two readings of the memory per object, and before the first. */
+  readonly slopeObjects: number;
+  /** Foos in a development cluster. */
+  readonly devObjects: number;
   /** Milliseconds between the first sync and the reading of idle memory. */
   readonly idleMs: number;
   /** Milliseconds of each of the webhook's loads. */

@@ -13,9 +13,9 @@ import { freePort } from "../free_port.ts";
 import type { Sample } from "../metric.ts";
 import { commandOf } from "../programs.ts";
 import { servedLine, suiteLine } from "../protocol.ts";
+import { kubernetes } from "./apiserver.ts";
 import { type Case, interleaved, ours, type Outcome, type Setting, type Subject } from "./case.ts";
 
-const kubernetes = "kube-apiserver + etcd";
 const crd = join(import.meta.dirname ?? ".", "..", "..", "crds", "samplecontroller.k8s.io_foos.yaml");
 const subjects: readonly Subject[] = [
   { name: ours, program: "controller", args: [] },

@@ -1,8 +1,11 @@
 /** The cases of the benchmark, in the order in which they run. */
 import { apiserverCase } from "./apiserver.ts";
+import { apiserverApplyCase } from "./apiserver_apply.ts";
 import { apiserverMemoryCase } from "./apiserver_memory.ts";
 import { apiserverStartCase } from "./apiserver_start.ts";
+import { apiserverStoredCase } from "./apiserver_stored.ts";
 import type { Case } from "./case.ts";
+import { devCase } from "./dev.ts";
 import { envtestStartCase, envtestSuiteCase } from "./envtest.ts";
 import { growthCase } from "./growth.ts";
 import { hostileKubeconfigCase } from "./hostile_kubeconfig.ts";
@@ -36,6 +39,9 @@ export const cases: readonly Case[] = [
   apiserverCase,
   apiserverStartCase,
   apiserverMemoryCase,
+  apiserverApplyCase,
+  apiserverStoredCase,
+  devCase,
   envtestStartCase,
   envtestSuiteCase,
   hostileWebhookCase,
