@@ -32,7 +32,10 @@ export interface PrintYamlOptions {
   readonly style?: "plain" | "go";
 }
 
-/** Returns a value as one YAML document, without a `---` before it and without folded lines. */
+/**
+ * Returns a value as one YAML document, without a `---` before it and without folded lines. Half of a surrogate pair becomes
+ * U+FFFD, as in UTF-8: no escape of it is valid for Go.
+ */
 export function printYaml(value: unknown, { sortKeys = true, style = "plain" }: PrintYamlOptions = {}): string {
   const isGo = style === "go";
   const version = isGo ? "1.1" : "1.2";
@@ -44,7 +47,10 @@ export function printYaml(value: unknown, { sortKeys = true, style = "plain" }: 
   const needsQuotes = isGo ? readAsAnotherType(document) : isSpecialIn11;
   visit(document, {
     Scalar(_key, scalar) {
-      if (typeof scalar.value === "string" && needsQuotes(scalar.value)) scalar.type = "QUOTE_DOUBLE";
+      if (typeof scalar.value !== "string") return;
+      const text = scalar.value.toWellFormed();
+      scalar.value = text;
+      if (needsQuotes(text)) scalar.type = "QUOTE_DOUBLE";
     },
   });
   return document.toString(isGo ? { indentSeq: false, lineWidth: 0, singleQuote: true } : { lineWidth: 0 });
@@ -58,9 +64,11 @@ function isSpecialIn11(text: string): boolean {
   return /^(y|n|yes|no|on|off|<<|=)$/i.test(text) || /^[-+]?\.?[0-9]/.test(text) || text.includes(byteOrderMark);
 }
 
-/** True for texts that a tag of the document's own version reads as another type. */
+/** True for texts that a tag of the document's own version, or Go, reads as another type. */
 function readAsAnotherType({ schema }: Document): (text: string) => boolean {
-  const patterns = schema.tags.flatMap((tag) => tag.default === true && "test" in tag ? tag.test ?? [] : []);
+  const patterns = [octal, ...schema.tags].flatMap((tag) =>
+    tag.default === true && "test" in tag ? tag.test ?? [] : []
+  );
   // A merge has no tag here.
   return (text) => text === "<<" || text.includes(byteOrderMark) || patterns.some((pattern) => pattern.test(text));
 }

@@ -96,3 +96,10 @@ test("a carriage return alone ends a line, and a text that begins with a byte or
     assertEquals(parseYaml(text).value(), "\ufeff", JSON.stringify(text));
   }
 });
+
+test("texts that only Go reads as a number, and halves of surrogate pairs, are printed so that Go reads them", () => {
+  for (const style of ["plain", "go"] as const) {
+    const text = printYaml({ octal: "0o7", half: "\ud800" }, { style });
+    assertEquals(parseYaml(text, { dialect: "go" }).value(), { octal: "0o7", half: "\ufffd" }, text);
+  }
+});
