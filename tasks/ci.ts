@@ -24,8 +24,9 @@ const electionTests = [
 /** The longest ones first. */
 const clusterTests = [
   ...["tests/conformance/conformance_test.ts", "tests/e2e/new_test.ts", "tests/conformance/go_libraries_test.ts"],
-  ...["tests/e2e/foreign_clients_test.ts", "tests/e2e/foo_test.ts", "tests/e2e/crash_points_test.ts"],
-  ...["tests/monitoring", "tests/controlplane", "tests/conformance", "tests/e2e"],
+  ...["tests/e2e/other_languages_test.ts", "tests/e2e/foreign_clients_test.ts", "tests/e2e/foo_test.ts"],
+  ...["tests/e2e/crash_points_test.ts", "tests/monitoring"],
+  ...["tests/controlplane", "tests/conformance", "tests/e2e"],
 ] as const;
 
 /** What the gate has done already, and what runs apart. */

@@ -19,7 +19,7 @@ export interface Program extends AsyncDisposable {
 }
 
 /** What the programs of this folder are built with. */
-export type Tool = "go" | "cargo" | "make" | "java" | "mvn" | "node" | "python3";
+export type Tool = "go" | "cargo" | "make" | "java" | "kubectl" | "mvn" | "node" | "python3";
 
 /** Why a program cannot be built here; undefined if it can. */
 export function missing(tool: Tool): string | undefined {
