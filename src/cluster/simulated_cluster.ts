@@ -26,6 +26,7 @@ import { namespaceController, serviceAccountController } from "./namespace.ts";
 import { replicaSetController, replicationController } from "./replica_set.ts";
 import { resourceQuotaController } from "./resource_quota.ts";
 import { schedulerController } from "./scheduler.ts";
+import { serviceCidrController } from "./service_cidr.ts";
 import { statefulSetController } from "./stateful_set.ts";
 import { volumeBinder, volumePhaseController } from "./volume_binder.ts";
 import { policyStatusController } from "./policy_status.ts";
@@ -82,6 +83,7 @@ const onDemand: ReadonlySet<string> = new Set([
   "cronjob-controller",
   "horizontal-pod-autoscaler-controller",
   "replicationcontroller-controller",
+  serviceCidrController.name,
   volumeBinder.name,
   volumePhaseController.name,
   volumeProvisioner.name,
@@ -190,6 +192,7 @@ export function clusterControllers(options: ClusterControllersOptions = {}): rea
     policyStatusController(),
     ...(options.volumes === "assumed" ? [] : [volumeBinder, volumePhaseController, volumeProvisioner]),
     resourceQuotaController(),
+    serviceCidrController,
   ];
   // As in Kubernetes, they react to their own writes: the kubelet first reports that a Pod is ready, then that it completed.
   return definitions.map((definition) => ({

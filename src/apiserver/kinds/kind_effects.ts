@@ -82,7 +82,7 @@ export const kindEffects: Readonly<Record<string, KindEffect>> = {
   "ingresses.networking.k8s.io": addon("Ingress controllers"),
   "ipaddresses.networking.k8s.io": server("names the cluster IPs of Services"),
   "networkpolicies.networking.k8s.io": addon("network plugins"),
-  "servicecidrs.networking.k8s.io": stored("addresses of Services come from the range of kubernetes only"),
+  "servicecidrs.networking.k8s.io": cluster("service-cidr-controller"),
   "poddisruptionbudgets.policy": cluster("disruption-controller"),
   "clusterrolebindings.rbac.authorization.k8s.io": rbac,
   "clusterroles.rbac.authorization.k8s.io": cluster("clusterrole-aggregation-controller"),

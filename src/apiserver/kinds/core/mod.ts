@@ -21,7 +21,7 @@ import { serviceDefaults, serviceMeter, serviceRow, serviceRules } from "./servi
 export { checkAppProtocol, sortedProtocols } from "./endpoints.ts";
 export { checkBalancer, loadBalancerAddresses, noIp } from "./load_balancers.ts";
 export { coversScopes } from "./resource_quotas.ts";
-export { firstServiceIp, serviceCidr } from "./service_addresses.ts";
+export { firstServiceIp, serviceCidr } from "./service_ranges.ts";
 export { checkInlineVolumeSpec } from "./volume_spec.ts";
 
 /** The kinds of the core group, except for Pods, PodTemplates and ReplicationControllers. */

@@ -1,6 +1,6 @@
 /**
- * Allocation for Services: cluster IP, IP families, node ports. The cluster has one range of IPv4 addresses and the ports from
- * 30000 to 32767, which are the defaults of kube-apiserver.
+ * Allocation for Services: cluster IP (service_ranges.ts), IP families, node ports. The ports are those from 30000 to 32767,
+ * which are the default of kube-apiserver.
  *
  * Allocated values are read from the stored Services, so nothing has to be released.
  */
@@ -13,17 +13,7 @@ import {
   type JsonObject,
   type WriteContext,
 } from "../../model/mod.ts";
-import {
-  FieldPath,
-  formatCidr,
-  formatIp,
-  type IpRange,
-  isInRange,
-  networkOf,
-  parseCidr,
-  parseIp,
-  Problems,
-} from "../rules/mod.ts";
+import { FieldPath, Problems } from "../rules/mod.ts";
 import {
   draftAt,
   draftsAt,
@@ -37,14 +27,7 @@ import {
   textsAt,
 } from "../types/mod.ts";
 import { checkClusterIps } from "./service_cluster_ips.ts";
-
-/** The range of cluster IPs. */
-export const serviceCidr = "10.96.0.0/16";
-/** The first of them belongs to the API server. */
-export const firstServiceIp = "10.96.0.1";
-
-const serviceRange: IpRange = parseCidr(serviceCidr) ??
-  { address: { family: "IPv4", value: 0n, isMapped: false, hasLeadingZeros: false }, bits: 16 };
+import { addressError, type ChooseOffset, freeAddress } from "./service_ranges.ts";
 
 const firstPort = 30_000;
 const lastPort = 32_767;
@@ -205,7 +188,7 @@ function allocateIp(draft: Draft, before: JsonObject, allocated: AllocatedValues
   const requested = textAt(spec, "clusterIP");
   if (requested !== "") {
     const isOld = textsAt(before, "clusterIPs").includes(requested);
-    const why = isOld ? undefined : allocationError(requested, allocated);
+    const why = isOld ? undefined : addressError(requested, allocated.addresses, context.objects);
     if (why !== undefined) {
       const problems = new Problems();
       const value = draftOf(textsAt(spec, "clusterIPs"));
@@ -214,33 +197,11 @@ function allocateIp(draft: Draft, before: JsonObject, allocated: AllocatedValues
     }
     return;
   }
-  const free = freeAddress(allocated, context);
+  const choose: ChooseOffset = (count, isFree) => randomFreeOffset(count, isFree, context);
+  const free = freeAddress(allocated.addresses, context.objects, choose);
+  if (free === undefined) throw internalError("failed to allocate a serviceIP: range is full");
   spec["clusterIP"] = free;
   spec["clusterIPs"] = [free];
-}
-
-/** Returns why an address cannot be allocated. An invalid address is left to the validation. */
-function allocationError(requested: string, allocated: AllocatedValues): string | undefined {
-  const address = parseIp(requested);
-  if (address === undefined || address.family !== "IPv4") return undefined;
-  if (!isInRange(address, serviceRange)) {
-    const shown = formatCidr(serviceRange);
-    return `the provided IP (${requested}) is not in the valid range. The range of valid IPs is ${shown}`;
-  }
-  return allocated.addresses.has(requested) ? "provided IP is already allocated" : undefined;
-}
-
-function freeAddress(allocated: AllocatedValues, context: WriteContext): string {
-  const first = networkOf(serviceRange);
-  const count = 2 ** (32 - serviceRange.bits);
-  const at = (offset: number) => formatIp({ family: "IPv4", value: first + BigInt(offset) });
-  const offset = randomFreeOffset(
-    count,
-    (each) => each > 0 && each < count - 1 && !allocated.addresses.has(at(each)),
-    context,
-  );
-  if (offset === undefined) throw internalError(`failed to allocate a serviceIP: range is full`);
-  return at(offset);
 }
 
 function allocatePorts(draft: Draft, before: JsonObject, allocated: AllocatedValues, context: WriteContext): void {
