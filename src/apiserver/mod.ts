@@ -38,10 +38,12 @@ export {
   parseQuantity,
   type QuotaMeter,
   ScheduleError,
+  sumOfQuantities,
   timeZoneError,
   zonedTimeText,
 } from "./kinds/mod.ts";
 export { checkPolicyTypes, type ExpressionWarning } from "./type_checks/mod.ts";
+export { selectsDevice } from "./devices/mod.ts";
 export { type VersionSchema, versionSchemaOf } from "./crd/mod.ts";
 export type { Connection, User } from "./model/mod.ts";
 export { type HealthCheck, type PathHandler } from "./http/mod.ts";

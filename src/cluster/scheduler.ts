@@ -1,12 +1,14 @@
 /**
  * The scheduler: binds each Pod to the eligible node that has the fewest Pods. It checks readiness, cordons, taints, node
- * selectors, node affinity, and the volumes of the Pod's claims. It does not count resources.
+ * selectors, node affinity, the volumes of the Pod's claims, and allocates devices for its ResourceClaims. It does not count
+ * other resources.
  */
 import { builtin, type Infer, keyOf } from "../api/mod.ts";
 import { controller, type ControllerDefinition, done, type ReconcileContext, type Result } from "../controller/mod.ts";
 import { matchesAnyTerm } from "./_node_selector.ts";
 import { isFinished, type Pod } from "./_pods.ts";
 import { timeText } from "./_values.ts";
+import { type DeviceSources, podDevices } from "./pod_devices.ts";
 import { podVolumes, type VolumeCaches } from "./pod_volumes.ts";
 
 type Node = Infer<typeof builtin.Node>;
@@ -17,6 +19,9 @@ type Context = ReconcileContext<
   | typeof builtin.PersistentVolumeClaim
   | typeof builtin.PersistentVolume
   | typeof builtin.StorageClass
+  | typeof builtin.ResourceClaim
+  | typeof builtin.ResourceSlice
+  | typeof builtin.DeviceClass
 >;
 
 /** Options of {@link schedulerController}. */
@@ -25,7 +30,7 @@ export interface SchedulerOptions {
   readonly volumes?: "simulated" | "assumed";
 }
 
-/** Schedules Pods. A change of a node or a volume requeues the Pods that no node was eligible for. */
+/** Schedules Pods. A change of a node, a volume or a device requeues the Pods that no node was eligible for. */
 export function schedulerController({ volumes = "simulated" }: SchedulerOptions = {}): ControllerDefinition {
   const waiting = new Set<string>();
   const requeued = { to: () => [...waiting] };
@@ -35,6 +40,9 @@ export function schedulerController({ volumes = "simulated" }: SchedulerOptions 
     .watches(builtin.PersistentVolumeClaim, requeued)
     .watches(builtin.PersistentVolume, requeued)
     .watches(builtin.StorageClass, requeued)
+    .watches(builtin.ResourceClaim, requeued)
+    .watches(builtin.ResourceSlice, requeued)
+    .watches(builtin.DeviceClass, requeued)
     .reconcile(async (ctx) => {
       const key = keyOf(ctx.object);
       waiting.delete(key);
@@ -44,14 +52,20 @@ export function schedulerController({ volumes = "simulated" }: SchedulerOptions 
       if (!isResponsible || isFinished(ctx.object)) return done;
       const nodes = ctx.list(builtin.Node);
       const mounts = podVolumes(ctx.object, volumes === "assumed" ? undefined : volumeCaches(ctx));
+      const devices = await podDevices(ctx.object, deviceSources(ctx));
+      const problem = mounts.problem ?? devices.problem;
       const reasons = nodes.map((node) =>
-        mounts.problem === undefined ? unschedulableReason(node, ctx.object) ?? mounts.reasonAgainst(node) : ""
+        problem === undefined
+          ? unschedulableReason(node, ctx.object) ?? mounts.reasonAgainst(node) ?? devices.reasonAgainst(node)
+          : ""
       );
       const node = leastUsed(nodes.filter((_, index) => reasons[index] === undefined), ctx.list(builtin.Pod));
-      if (node !== undefined && await mounts.prepare(node, ctx)) return await bind(ctx, node);
+      // Devices last: what they write is undone only when the Pod ends.
+      const isPrepared = node !== undefined && await mounts.prepare(node, ctx) && await devices.prepare(node, ctx);
+      if (isPrepared) return await bind(ctx, node);
       waiting.add(key);
       // With a node, the Pod is scheduled when its volumes are bound.
-      return node === undefined ? await reportUnschedulable(ctx, reasons, mounts.problem) : done;
+      return node === undefined ? await reportUnschedulable(ctx, reasons, problem) : done;
     });
 }
 
@@ -61,6 +75,16 @@ function volumeCaches(ctx: Context): VolumeCaches {
     volume: (name) => ctx.find(builtin.PersistentVolume, name),
     volumes: () => ctx.list(builtin.PersistentVolume),
     storageClass: (name) => ctx.find(builtin.StorageClass, name),
+  };
+}
+
+function deviceSources(ctx: Context): DeviceSources {
+  return {
+    client: ctx.client,
+    signal: ctx.signal,
+    now: () => ctx.clock.now(),
+    slices: () => ctx.list(builtin.ResourceSlice),
+    deviceClass: (name) => ctx.find(builtin.DeviceClass, name),
   };
 }
 

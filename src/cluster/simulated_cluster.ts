@@ -24,6 +24,7 @@ import { createNodes, kubeletController, type KubeletPace } from "./kubelet.ts";
 import { loadBalancerController } from "./load_balancer.ts";
 import { namespaceController, serviceAccountController } from "./namespace.ts";
 import { replicaSetController, replicationController } from "./replica_set.ts";
+import { claimCreationController, claimReleaseController } from "./resource_claim.ts";
 import { resourceQuotaController } from "./resource_quota.ts";
 import { schedulerController } from "./scheduler.ts";
 import { serviceCidrController } from "./service_cidr.ts";
@@ -192,6 +193,8 @@ export function clusterControllers(options: ClusterControllersOptions = {}): rea
     policyStatusController(),
     ...(options.volumes === "assumed" ? [] : [volumeBinder, volumePhaseController, volumeProvisioner]),
     resourceQuotaController(),
+    claimCreationController(),
+    claimReleaseController(),
     serviceCidrController,
   ];
   // As in Kubernetes, they react to their own writes: the kubelet first reports that a Pod is ready, then that it completed.

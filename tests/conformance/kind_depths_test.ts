@@ -36,12 +36,19 @@ test("a path that is listed as not served is not, and one that is served is not 
 
 test("the create of a stored-only kind answers with a warning that says what does not happen; an update does not", async () => {
   using server = kubernetesApi().server;
-  const path = "/apis/resource.k8s.io/v1/deviceclasses";
-  const deviceClass = {
-    apiVersion: "resource.k8s.io/v1",
-    kind: "DeviceClass",
-    metadata: { name: "a" },
-    spec: { selectors: [{ cel: { expression: "true" } }] },
+  const path = "/apis/apiregistration.k8s.io/v1/apiservices";
+  const apiService = {
+    apiVersion: "apiregistration.k8s.io/v1",
+    kind: "APIService",
+    metadata: { name: "v1.example.com" },
+    spec: {
+      group: "example.com",
+      version: "v1",
+      groupPriorityMinimum: 100,
+      versionPriority: 10,
+      insecureSkipTLSVerify: true,
+      service: { namespace: "default", name: "api" },
+    },
   };
   const send = (method: string, url: string, body: unknown) =>
     server.fetch(
@@ -51,13 +58,16 @@ test("the create of a stored-only kind answers with a warning that says what doe
         body: JSON.stringify(body),
       }),
     );
-  const created = await send("POST", path, deviceClass);
+  const created = await send("POST", path, apiService);
   assertEquals([created.status, created.headers.get("warning")], [
     201,
-    '299 - "this server only stores the DeviceClass: no device is allocated, and no Pod waits for one"',
+    '299 - "this server only stores the APIService: no request is passed on to another API server"',
   ]);
   const stored = await created.json();
-  const updated = await send("PUT", `${path}/a`, { ...stored, metadata: { ...stored.metadata, labels: { a: "b" } } });
+  const updated = await send("PUT", `${path}/v1.example.com`, {
+    ...stored,
+    metadata: { ...stored.metadata, labels: { a: "b" } },
+  });
   assertEquals([updated.status, updated.headers.get("warning")], [200, null]);
   const other = await send("POST", "/api/v1/namespaces/default/configmaps", { metadata: { name: "a" } });
   assertEquals([other.status, other.headers.get("warning")], [201, null]);

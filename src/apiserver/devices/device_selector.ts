@@ -22,8 +22,21 @@ import {
   type Value,
   versionOf,
 } from "../cel/mod.ts";
-import { booleanAt, has, numberAt, objectAt, textAt } from "../kinds/mod.ts";
-import { isJsonObject, type JsonObject } from "../model/mod.ts";
+
+/** What a selector sees of a device of a ResourceSlice. */
+export interface SelectableDevice {
+  readonly attributes?: Readonly<Record<string, DeviceAttribute>>;
+  readonly capacity?: Readonly<Record<string, { readonly value: string }>>;
+  readonly allowMultipleAllocations?: boolean;
+}
+
+/** The value of an attribute: one of them. */
+interface DeviceAttribute {
+  readonly int?: number | bigint;
+  readonly bool?: boolean;
+  readonly string?: string;
+  readonly version?: string;
+}
 
 /** A compiled selector, or why there is none. */
 export type DeviceSelector =
@@ -98,7 +111,7 @@ function compile(expression: string): DeviceSelector {
 }
 
 /** Runs a selector. @param device of a ResourceSlice of this driver */
-export function selectsDevice(expression: string, driver: string, device: JsonObject): SelectorOutcome {
+export function selectsDevice(expression: string, driver: string, device: SelectableDevice): SelectorOutcome {
   const selector = deviceSelector(expression);
   if (selector.kind !== "compiled") {
     return { kind: "failed", message: selector.kind === "costly" ? "too complex" : selector.message };
@@ -110,36 +123,41 @@ export function selectsDevice(expression: string, driver: string, device: JsonOb
   return { kind: "failed", message: "the result is not a bool" };
 }
 
-function valueOf(driver: string, device: JsonObject): Value {
+function valueOf(driver: string, { attributes = {}, capacity = {}, ...device }: SelectableDevice): Value {
   return new CelStruct(
     "kubernetes.DRADevice",
     new Map<string, Value>([
       ["driver", driver],
-      ["allowMultipleAllocations", booleanAt(device, "allowMultipleAllocations")],
-      ["attributes", new DomainMap(driver, objectAt(device, "attributes"), attributeOf)],
-      ["capacity", new DomainMap(driver, objectAt(device, "capacity"), (each) => quantityOf(textAt(each, "value")))],
+      ["allowMultipleAllocations", device.allowMultipleAllocations ?? false],
+      [
+        "attributes",
+        new DomainMap(driver, Object.entries(attributes).map(([name, each]) => [name, attributeOf(each)])),
+      ],
+      [
+        "capacity",
+        new DomainMap(driver, Object.entries(capacity).map(([name, { value }]) => [name, quantityOf(value)])),
+      ],
     ]),
   );
 }
 
-function attributeOf(attribute: JsonObject): Value {
-  if (has(attribute, "int")) return BigInt(numberAt(attribute, "int"));
-  if (has(attribute, "bool")) return booleanAt(attribute, "bool");
-  if (has(attribute, "version")) return versionOf(textAt(attribute, "version"), false);
-  return has(attribute, "string") ? textAt(attribute, "string") : new CelError("unsupported attribute value");
+function attributeOf({ int, bool, string, version }: DeviceAttribute): Value {
+  if (int !== undefined) return BigInt(int);
+  if (version !== undefined) return versionOf(version, false);
+  return bool ?? string ?? new CelError("unsupported attribute value");
 }
 
 /** Values by domain and name. */
 class DomainMap extends CelMap {
   readonly #domains = new Map<string, Map<string, Value>>();
 
-  constructor(driver: string, values: JsonObject, valueOf: (value: JsonObject) => Value) {
+  constructor(driver: string, values: readonly (readonly [string, Value])[]) {
     super();
-    for (const [qualified, value] of Object.entries(values)) {
+    for (const [qualified, value] of values) {
       const slash = qualified.indexOf("/");
       const domain = slash < 0 ? driver : qualified.slice(0, slash);
       const inDomain = this.#domains.get(domain) ?? new Map<string, Value>();
-      inDomain.set(qualified.slice(slash + 1), valueOf(isJsonObject(value) ? value : {}));
+      inDomain.set(qualified.slice(slash + 1), value);
       this.#domains.set(domain, inDomain);
     }
   }

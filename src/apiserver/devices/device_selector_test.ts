@@ -1,9 +1,7 @@
 import { assertEquals, assertMatch, test } from "../../../tests/testing.ts";
-import type { JsonObject } from "../model/mod.ts";
-import { deviceSelector, selectsDevice } from "./device_selector.ts";
+import { deviceSelector, type SelectableDevice, selectsDevice } from "./device_selector.ts";
 
-const device: JsonObject = {
-  name: "gpu-0",
+const device: SelectableDevice = {
   attributes: {
     model: { string: "a100" },
     cores: { int: 8 },

@@ -38,7 +38,6 @@ function stored(missing: string): KindEffect {
 }
 
 const drivers = addon("drivers of storage");
-const devices = stored("no device is allocated, and no Pod waits for one");
 const priorities = server("named in headers of responses; no request is queued or refused because of it");
 const rbac = server("authorizes requests");
 const webhooks = server("calls webhooks");
@@ -105,10 +104,10 @@ export const kindEffects: Readonly<Record<string, KindEffect>> = {
   "leases.coordination.k8s.io": data,
   "runtimeclasses.node.k8s.io": server("gives Pods their overhead and their nodes"),
   "endpointslices.discovery.k8s.io": data,
-  "deviceclasses.resource.k8s.io": devices,
-  "resourceclaims.resource.k8s.io": devices,
-  "resourceclaimtemplates.resource.k8s.io": devices,
-  "resourceslices.resource.k8s.io": devices,
+  "deviceclasses.resource.k8s.io": cluster("default-scheduler"),
+  "resourceclaims.resource.k8s.io": cluster("default-scheduler", "resourceclaim-release-controller"),
+  "resourceclaimtemplates.resource.k8s.io": cluster("resourceclaim-controller"),
+  "resourceslices.resource.k8s.io": cluster("default-scheduler"),
   "flowschemas.flowcontrol.apiserver.k8s.io": priorities,
   "prioritylevelconfigurations.flowcontrol.apiserver.k8s.io": priorities,
 };

@@ -62,6 +62,7 @@ export {
   referencesOf,
   setIfAbsent,
   structNames,
+  sumOfQuantities,
   textAt,
   textMapAt,
   textsAt,
