@@ -2,9 +2,11 @@
 import * as tls from "node:tls";
 import { VirtualClock } from "../async/mod.ts";
 import { assertEquals, assertRejects, test } from "../../tests/testing.ts";
+import { until } from "../../tests/until.ts";
 import { builtin } from "../api/mod.ts";
 import { Client } from "../client/mod.ts";
 import { controller, done } from "../controller/mod.ts";
+import { http2Peer, requestFrame, type RequestParts } from "../runtime/testing/http2_peer.ts";
 import { EmbeddedCluster, yieldingTransport } from "./embedded_cluster.ts";
 
 function setUp() {
@@ -70,6 +72,23 @@ test("a client without the token gets 401 before it has sent its body", async ()
   socket.write("POST /api/v1/namespaces HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3000000\r\n\r\n{");
   assertEquals((await received).split(" ")[1], "401");
   await new Promise((resolve) => socket.once("close", resolve).end());
+});
+
+test("[security 15] the authority of a request over HTTP/2 is checked as the Host of HTTP/1.1 is", async () => {
+  await using cluster = await EmbeddedCluster.start({ nodes: 0, onError: fail });
+  using peer = await http2Peer(Number(new URL(cluster.url).port));
+  const own = new URL(cluster.url).host;
+  const cases: readonly (readonly [status: string, parts: RequestParts])[] = [
+    ["401", { path: "/api", authority: own }],
+    ["403", { path: "/api", authority: "rebound.example.com" }],
+    ["403", { path: "/api", authority: own, fields: [["origin", "https://page.example.com"]] }],
+  ];
+  for (const [index, [status, parts]] of cases.entries()) {
+    const streamId = 2 * index + 1;
+    peer.send(requestFrame(streamId, parts));
+    await until(() => peer.hasEnded(streamId), "the response");
+    assertEquals(peer.statusOf(streamId), status);
+  }
 });
 
 function fail(error: unknown): never {

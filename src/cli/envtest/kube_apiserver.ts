@@ -4,7 +4,7 @@
  *
  *   flags -> users (client certificates, token file), keys, admission -> kubernetesApi() -> serve()
  *
- * Caveats: the objects are in this process and end with it. HTTP/1.1 only.
+ * Caveats: the objects are in this process and end with it.
  */
 import { kubernetesApi, type KubernetesApiOptions, type User } from "../../apiserver/mod.ts";
 import { type Clock, systemClock } from "../../async/mod.ts";

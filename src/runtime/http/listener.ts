@@ -3,7 +3,8 @@
  * number.
  *
  * TLS is put on a plain TCP socket after it was accepted, by a tls.Server that never listens. A new certificate is a new
- * such object, so a rotation closes no connection. (Bun cannot change the certificate of a server that listens.)
+ * such object, so a rotation closes no connection. (Bun cannot change the certificate of a server that listens.) The client
+ * and the server agree there on HTTP/1.1 or HTTP/2 (ALPN).
  */
 import * as net from "node:net";
 import * as tls from "node:tls";

@@ -1,6 +1,6 @@
 /**
- * serve(): an HTTP/1.1 server, with or without TLS, for a fetch handler. Webhooks, metrics, health checks and the
- * embedded API server use it.
+ * serve(): a server of HTTP/1.1, and over TLS of HTTP/2 where asked for, for a fetch handler. Webhooks, metrics, health
+ * checks and the embedded API server use it.
  *
  * Guarantees: the same on all runtimes; every limit of {@link ServeLimits} holds before the handler gets the request;
  * requests that two servers could read differently are refused (security 13 and 14); replacing the certificate closes
@@ -8,7 +8,7 @@
  *
  * It parses HTTP itself, on sockets of node:net and node:tls. Measured on Bun 1.4.5 and Deno 2.9.6: of 58 requests that
  * are hostile or above a limit `Bun.serve` accepts 8 and node:http there 7, `Deno.serve` 13 and node:http there 12, this
- * server none; and Bun cannot change the certificate of a listener. It does not offer HTTP/2 (CVE-2023-44487).
+ * server none; and Bun cannot change the certificate of a listener.
  */
 import { onAbort } from "../process/mod.ts";
 import { listen, type Listener } from "./listener.ts";
