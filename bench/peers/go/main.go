@@ -2,7 +2,7 @@
 //
 // Every subcommand speaks the protocol of bench/protocol.ts: one JSON object a line on stdout, the first one as soon as
 // the measured work is done; then the program stays as it is, so that the driver can look at its CPU and memory, and
-// ends when its stdin does. load, create, update, served, suite and
+// ends when its stdin does. load, create, update, served, suite, watches and
 // webhook-load are the driver's own tools and end by themselves.
 package main
 
@@ -32,6 +32,7 @@ var commands = map[string]func(ctx context.Context, args []string) error{
 	"served":    servedCommand,
 	"update":    updateCommand,
 	"suite":     suiteCommand,
+	"watches":   watchesCommand,
 
 	"webhook":      webhookCommand,
 	"webhook-load": webhookLoadCommand,
@@ -39,7 +40,7 @@ var commands = map[string]func(ctx context.Context, args []string) error{
 
 func main() {
 	if len(os.Args) < 2 || commands[os.Args[1]] == nil {
-		fmt.Fprintln(os.Stderr, "usage: peers sync|idle|reconcile|latency|queue|stream|load|create|served|update|suite|webhook|webhook-load [flags]")
+		fmt.Fprintln(os.Stderr, "usage: peers sync|idle|reconcile|latency|queue|stream|load|create|served|update|suite|watches|webhook|webhook-load [flags]")
 		os.Exit(2)
 	}
 	klog.SetLogger(logr.Discard())
