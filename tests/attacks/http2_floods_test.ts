@@ -5,8 +5,11 @@
  * The rules: a flood ends with a GOAWAY after a bounded number of bytes; what is malformed reaches no handler; whatever one
  * client does, a good client that comes last gets its response; nothing is an error of the server.
  */
+import type { Socket } from "node:net";
+import { Duplex } from "node:stream";
 import { seededRandom, VirtualClock } from "../../src/async/mod.ts";
 import {
+  clientPreface,
   encodedFields,
   errorCodes,
   type Field,
@@ -17,6 +20,9 @@ import {
   settingsFrame,
   windowUpdateFrame,
 } from "../../src/runtime/http/h2/mod.ts";
+import { Http2Connection } from "../../src/runtime/http/http2_connection.ts";
+import { defaultServeLimits } from "../../src/runtime/http/serve_options.ts";
+import { SharedBudget } from "../../src/runtime/http/shared_budget.ts";
 import { nextTurn, serve, type ServeHandler, type ServeLimits } from "../../src/runtime/mod.ts";
 import {
   concatenated,
@@ -129,6 +135,56 @@ test("[security 13] a client that reads none of the answers to its frames is cut
     await flooding;
     await assertServes(served);
   }
+});
+
+/** A connection in memory whose client reads nothing. */
+class UnreadSocket extends Duplex {
+  writtenBytes = 0;
+
+  override _read(): void {}
+
+  override _write(chunk: Uint8Array): void {
+    this.writtenBytes += chunk.length;
+  }
+}
+
+test("[security 13] a client that reads no responses is cut off after a bounded number of requests, also without bodies", async () => {
+  const socket = new UnreadSocket();
+  const clock = new VirtualClock();
+  const slots = new SharedBudget(1_000);
+  let requests = 0;
+  const connection = new Http2Connection(socket as unknown as Socket, {
+    info: { remoteAddress: "client", isTls: true },
+    slot: slots.claim("client", () => {}),
+  }, {
+    handler: () => {
+      requests++;
+      return new Response(null, { headers: { large: "h".repeat(8_000) } });
+    },
+    readsBody: undefined,
+    limits: defaultServeLimits,
+    timers: clock,
+    onError: (error) => {
+      throw error;
+    },
+    isDraining: false,
+    switched: new Set(),
+    slots,
+    bodies: new SharedBudget(mebibyte),
+  });
+  let hasEnded = false;
+  const ending = connection.run().finally(() => hasEnded = true);
+  socket.push(concatenated([clientPreface, settingsFrame([])]));
+  for (let streamId = 1; streamId < 10_000; streamId += 2) {
+    socket.push(requestFrame(streamId, { method: "HEAD" }));
+    // Fewer than its streams at a time.
+    if (streamId % 50 === 1) await clock.advance(0);
+  }
+  // Those that were written before it was blocked, those that wait, and what its streams allow while they end.
+  assert(requests <= 300, `${requests} requests`);
+  assert(socket.writableLength < mebibyte, `${socket.writableLength} bytes wait`);
+  await until(() => hasEnded || clock.advance(1_000) === undefined, "the end");
+  await ending;
 });
 
 test("[security 13] requests that are reset at once end the connection, and run no more handlers than streams", async () => {

@@ -37,11 +37,16 @@ export class FrameBudget implements Disposable {
 
   /** @throws ConnectionError when the points are used up */
   spend(points: number): void {
-    this.#points -= points;
+    this.charge(points);
     if (this.#points < 0) {
       throw new ConnectionError(errorCodes.enhanceYourCalm, "there are too many frames without content");
     }
-    this.#period ??= this.#timers.timer(periodMs, () => this.#renew());
+  }
+
+  /** Spends points outside of the frames of its client: the next {@link spend} throws when they are used up. */
+  charge(points: number): void {
+    this.#points -= points;
+    if (points > 0) this.#period ??= this.#timers.timer(periodMs, () => this.#renew());
   }
 
   /** A response was sent. */

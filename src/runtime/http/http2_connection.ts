@@ -266,6 +266,7 @@ export class Http2Connection implements HttpConnection {
 
   #open(streamId: number, list: FieldList, isLast: boolean): void {
     const { limits, slots } = this.#host;
+    this.#budget.spend(0);
     // The client repeats its request on another connection.
     if (this.#isRetired) return this.#budget.spend(frameCosts.lostRequest);
     const slot = slots.claim(this.#accepted.info.remoteAddress, () => this.#streams.get(streamId)?.evict());
@@ -309,6 +310,7 @@ export class Http2Connection implements HttpConnection {
         this.#setIdle();
       },
       onSent: (bytes) => this.#budget.onSent(bytes),
+      onEvicted: () => this.#hasEnded || this.#budget.charge(frameCosts.lostRequest),
       onEnd: (isAnswered) => this.#onStreamEnd(id, isAnswered),
     });
     this.#streams.set(id, stream);

@@ -33,6 +33,8 @@ export interface Http2StreamParts {
   onWaiting(isWaiting: boolean): void;
   /** Bytes of a response were sent. */
   onSent(bytes: number): void;
+  /** It ended for others. */
+  onEvicted(): void;
   /** Called once, when nothing of it runs any more. */
   onEnd(isAnswered: boolean): void;
 }
@@ -151,6 +153,7 @@ export class Http2Stream {
 
   /** Ends for others, while it waits for its client. */
   evict(): void {
+    this.#parts.onEvicted();
     if (this.#body !== undefined) this.refuse(bodiesTooLarge());
     else this.reset(errorCodes.cancel);
   }
@@ -235,6 +238,8 @@ export class Http2Stream {
 
   async #respond(response: Response): Promise<void> {
     const { status, headers, body } = response;
+    // Also heads wait, so that a client that reads nothing gets no more responses than streams.
+    if (this.#parts.writer.isBlocked) await this.#waitForClient();
     const announced = headers.get("content-length");
     const target = protocolSwitchOf(response);
     if (this.#isClosed || target !== undefined) {
@@ -296,11 +301,12 @@ export class Http2Stream {
         if (this.#sendWindowBytes <= 0) {
           limit ??= timers.timer(limits.writeTimeoutMs, () => this.reset(errorCodes.cancel));
         }
+        // It waits until there is room: a stream that was only woken keeps its turn.
         this.#setWaiting(true);
         await writer.wait();
-        this.#setWaiting(false);
         continue;
       }
+      this.#setWaiting(false);
       const isEnd = isLast && at + count === piece.length;
       writer.write(dataFrames(piece.subarray(at, at + count), this.#messageParts(isEnd)));
       this.#sendWindowBytes -= count;
@@ -310,6 +316,14 @@ export class Http2Stream {
       if (isEnd) this.#finish();
     }
     limit?.[Symbol.dispose]();
+  }
+
+  /** Waits while the client reads nothing. */
+  async #waitForClient(): Promise<void> {
+    const { writer } = this.#parts;
+    this.#setWaiting(true);
+    while (writer.isBlocked && !this.#isClosed) await writer.wait();
+    this.#setWaiting(false);
   }
 
   #messageParts(isLast: boolean) {

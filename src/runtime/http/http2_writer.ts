@@ -49,16 +49,22 @@ export class Http2Writer {
     socket.on("drain", () => this.#onDrain());
   }
 
-  /** Bytes of bodies that may be written now. */
-  get roomBytes(): number {
-    return this.#isBlocked || this.#queuedBytes >= maxQueuedBytes ? 0 : this.#windowBytes;
+  /** True while the client reads more slowly than the server writes. Responses wait then. */
+  get isBlocked(): boolean {
+    return this.#isBlocked;
   }
 
-  /** Writes frames. They leave at the end of the turn. */
+  /** Bytes of bodies that may be written now. */
+  get roomBytes(): number {
+    return this.#isBlocked ? 0 : this.#windowBytes;
+  }
+
+  /** Writes frames. They leave at the end of the turn, or when they are many. */
   write(frames: Uint8Array): void {
     if (this.#isClosed) return;
     this.#queue.push(frames);
     this.#queuedBytes += frames.length;
+    if (this.#queuedBytes >= maxQueuedBytes) return this.flush();
     if (this.#isScheduled) return;
     this.#isScheduled = true;
     setImmediate(() => {
@@ -103,7 +109,7 @@ export class Http2Writer {
     this.#queue = [];
     this.#queuedBytes = 0;
     if (this.#socket.destroyed || !this.#socket.writable) return;
-    if (this.#socket.write(bytes)) return this.wakeAll();
+    if (this.#socket.write(bytes)) return;
     this.#isBlocked = true;
     const { timers, writeTimeoutMs, onStuck } = this.#options;
     this.#blockedLimit ??= timers.timer(writeTimeoutMs, onStuck);
