@@ -17,6 +17,7 @@ import {
   makeDirectory,
   readText,
   serve,
+  type ServeLimits,
   writeFile,
 } from "../../runtime/mod.ts";
 import { issueCertificates } from "../../webhook/mod.ts";
@@ -74,10 +75,15 @@ export async function startApiServer(flags: FlagWords, parts: ApiServerParts): P
   const listener = await serve({
     hostname,
     port,
-    tls: { ...await servingPair(flags, hostname, clock), clientCa, requireClientCertificate: false, offersHttp2: true },
+    tls: {
+      ...await servingPair(flags, hostname, clock),
+      clientCa,
+      requireClientCertificate: false,
+      offersHttp2: !flags.isSet("disable-http2-serving"),
+    },
     handler: (request, connection) => server.fetch(request, connection),
     readsBody: (request, connection) => server.authenticates(request, connection),
-    limits: { maxConnections: 5_000, idleTimeoutMs: 0, maxHeaderBytes: 64 * 1024, maxUrlBytes: 32 * 1024 },
+    limits: limitsOf(flags),
     onError,
   });
   api.advertise({ address: hostname, port: listener.port });
@@ -93,6 +99,17 @@ export async function startApiServer(flags: FlagWords, parts: ApiServerParts): P
       server[Symbol.dispose]();
     },
   };
+}
+
+function limitsOf(flags: FlagWords): Partial<ServeLimits> {
+  const text = flags.text("http2-max-streams-per-connection") ?? "0";
+  if (!/^-?\d{1,9}$/.test(text)) {
+    throw new FlagWordError(
+      `invalid argument "${text}" for "--http2-max-streams-per-connection" flag: use a number of streams`,
+    );
+  }
+  const limits = { maxConnections: 5_000, idleTimeoutMs: 0, maxHeaderBytes: 64 * 1024, maxUrlBytes: 32 * 1024 };
+  return Number(text) > 0 ? { ...limits, maxConcurrentStreams: Number(text) } : limits;
 }
 
 function refuseUnsupported(flags: FlagWords): void {

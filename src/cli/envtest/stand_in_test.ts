@@ -1,4 +1,5 @@
 /** Tests of the servers behind the stand-ins: who may connect as whom, and what an etcd is asked. */
+import { connect } from "node:http2";
 import { freePort } from "../../../tests/free_port.ts";
 import { LoopbackServer } from "../../../tests/loopback.ts";
 import { assertEquals, assertMatch, assertRejects, assertThrows, test } from "../../../tests/testing.ts";
@@ -52,6 +53,10 @@ test("[139] flags that this server cannot follow are refused, because a test wou
     ["--secure-port=0", /invalid argument "0" for "--secure-port" flag/],
     ["--enable-admission-plugins=PodSecurity,Nope", /^enable-admission-plugins plugin "Nope" is unknown$/],
     ["--feature-gates=AllAlpha=true,Nope=true", /^unrecognized feature gate: Nope$/],
+    [
+      "--http2-max-streams-per-connection=many",
+      /invalid argument "many" for "--http2-max-streams-per-connection" flag/,
+    ],
     ["--feature-gates=AllAlpha", /invalid argument "AllAlpha" for "--feature-gates" flag/],
   ];
   for (const [word, message] of table) {
@@ -117,4 +122,26 @@ test("[139] a server starts without a certificate folder, and stops", async () =
   assertMatch(server.url, /^https:\/\/127\.0\.0\.1:\d+$/);
   await server[Symbol.asyncDispose]();
   assertEquals(errors, []);
+});
+
+/** The limit of requests in flight on one connection that a server announces; undefined if it does not speak HTTP/2. */
+async function announcedStreams(words: readonly string[]): Promise<number | undefined> {
+  const { server } = await setUp(words);
+  try {
+    const session = connect(server.url, { rejectUnauthorized: false });
+    return await new Promise<number | undefined>((resolve) => {
+      session.once("remoteSettings", ({ maxConcurrentStreams }) => resolve(maxConcurrentStreams));
+      session.once("error", () => resolve(undefined));
+      session.once("close", () => resolve(undefined));
+    }).finally(() => session.destroy());
+  } finally {
+    await server[Symbol.asyncDispose]();
+  }
+}
+
+test("[139] HTTP/2 is spoken with the limit of kube-apiserver, or as its flags say", async () => {
+  assertEquals(await announcedStreams([]), 100);
+  assertEquals(await announcedStreams(["--http2-max-streams-per-connection=7"]), 7);
+  assertEquals(await announcedStreams(["--http2-max-streams-per-connection=0"]), 100);
+  assertEquals(await announcedStreams(["--disable-http2-serving"]), undefined);
 });
