@@ -24,6 +24,9 @@ type Context = ReconcileContext<
   | typeof builtin.DeviceClass
 >;
 
+/** Pods by the name of their node. */
+const nodeIndex = "node";
+
 /** Options of {@link schedulerController}. */
 export interface SchedulerOptions {
   /** "assumed": Pods do not wait for their claims. @default "simulated" */
@@ -35,7 +38,10 @@ export function schedulerController({ volumes = "simulated" }: SchedulerOptions 
   const waiting = new Set<string>();
   const requeued = { to: () => [...waiting] };
   return controller("default-scheduler", { queueName: "scheduler" })
-    .for(builtin.Pod, { when: ({ object }) => object.spec.nodeName === undefined })
+    .for(builtin.Pod, {
+      when: ({ object }) => object.spec.nodeName === undefined,
+      indices: { [nodeIndex]: ({ spec: { nodeName } }) => nodeName === undefined ? [] : [nodeName] },
+    })
     .watches(builtin.Node, requeued)
     .watches(builtin.PersistentVolumeClaim, requeued)
     .watches(builtin.PersistentVolume, requeued)
@@ -59,7 +65,7 @@ export function schedulerController({ volumes = "simulated" }: SchedulerOptions 
           ? unschedulableReason(node, ctx.object) ?? mounts.reasonAgainst(node) ?? devices.reasonAgainst(node)
           : ""
       );
-      const node = leastUsed(nodes.filter((_, index) => reasons[index] === undefined), ctx.list(builtin.Pod));
+      const node = leastUsed(nodes.filter((_, index) => reasons[index] === undefined), ctx);
       // Devices last: what they write is undone only when the Pod ends.
       const isPrepared = node !== undefined && await mounts.prepare(node, ctx) && await devices.prepare(node, ctx);
       if (isPrepared) return await bind(ctx, node);
@@ -88,11 +94,11 @@ function deviceSources(ctx: Context): DeviceSources {
   };
 }
 
-function leastUsed(nodes: readonly Node[], pods: readonly Pod[]): Node | undefined {
-  const counts = new Map<string, number>();
-  for (const { spec: { nodeName } } of pods) {
-    if (nodeName !== undefined) counts.set(nodeName, (counts.get(nodeName) ?? 0) + 1);
-  }
+function leastUsed(nodes: readonly Node[], ctx: Context): Node | undefined {
+  const counts = new Map(nodes.map((node) => {
+    const name = node.metadata.name ?? "";
+    return [name, ctx.list(builtin.Pod, { index: { name: nodeIndex, value: name } }).length];
+  }));
   const used = (node: Node) => counts.get(node.metadata.name ?? "") ?? 0;
   return nodes.toSorted((left, right) =>
     used(left) - used(right) || `${left.metadata.name}`.localeCompare(`${right.metadata.name}`)

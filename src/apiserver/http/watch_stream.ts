@@ -208,7 +208,7 @@ export class WatchStream {
 }
 
 function isSelected(stored: StoredObject, name: string | undefined, matches: Matcher | undefined): boolean {
-  return (name === undefined || stored.name === name) && (matches === undefined || matches(stored.object));
+  return (name === undefined || stored.name === name) && (matches === undefined || matches(stored));
 }
 
 function bookmark(kind: Kind, revision: number, isInitialEnd: boolean): JsonObject {

@@ -2,10 +2,17 @@
  * Parses the labelSelector parameter into a Matcher, with the grammar and the errors of apimachinery `labels.Parse`. (src/api
  * parses what a LabelSelector can express, with errors for users.)
  */
-import { isJsonObject, type JsonObject, labelKeyErrors, labelValueErrors, read } from "../model/mod.ts";
+import { type JsonObject, labelKeyErrors, labelValueErrors, read } from "../model/mod.ts";
 
 /** Decides whether an object is selected. */
-export type Matcher = (object: JsonObject) => boolean;
+export type Matcher = (state: Selectable) => boolean;
+
+/** What selectors look at: a stored object, which need not be parsed for its labels. */
+export interface Selectable {
+  readonly object: JsonObject;
+  /** `metadata.labels`; empty if there are none. */
+  readonly labels: JsonObject;
+}
 
 type Operator = "in" | "notin" | "=" | "==" | "!=" | "exists" | "!" | ">" | "<";
 
@@ -48,16 +55,10 @@ export class SelectorError extends Error {
 export function parseLabelSelector(text: string): Matcher | undefined {
   const requirements = new Parser(scan(text)).requirements();
   if (requirements.length === 0) return undefined;
-  return (object) => {
-    const labels = labelsOf(object);
-    return requirements.every((requirement) => satisfies(requirement, labels));
+  return ({ labels }) => {
+    for (const requirement of requirements) if (!satisfies(requirement, labels)) return false;
+    return true;
   };
-}
-
-function labelsOf(object: JsonObject): JsonObject {
-  const metadata = read(object, "metadata");
-  const labels = isJsonObject(metadata) ? read(metadata, "labels") : undefined;
-  return isJsonObject(labels) ? labels : {};
 }
 
 function satisfies(requirement: Requirement, labels: JsonObject): boolean {

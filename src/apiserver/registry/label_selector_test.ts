@@ -5,7 +5,7 @@ import { parseLabelSelector, SelectorError } from "./label_selector.ts";
 
 function selects(selector: string, labels: Readonly<Record<string, string>>): boolean {
   const matches = parseLabelSelector(selector);
-  return matches === undefined || matches({ metadata: { labels } });
+  return matches === undefined || matches({ object: { metadata: { labels } }, labels });
 }
 
 const selections: readonly (readonly [string, Readonly<Record<string, string>>, boolean])[] = [
@@ -90,7 +90,7 @@ test("the parser for users accepts and selects the same as the server's, except 
     if (!mine.ok || !theirs.ok) continue;
     accepted++;
     for (const one of labels) {
-      const expected = theirs.value?.({ metadata: { labels: one } }) ?? true;
+      const expected = theirs.value?.({ object: { metadata: { labels: one } }, labels: one }) ?? true;
       assertEquals(matchesLabels(mine.value, one), expected, `${JSON.stringify(text)} on ${JSON.stringify(one)}`);
     }
   }

@@ -97,7 +97,7 @@ function fieldMatcher(
   if (open.length === 0) return undefined;
   const { kind, family } = call;
   const apiVersion = apiVersionOf(kind);
-  return (object) => {
+  return ({ object }) => {
     const reader = object["apiVersion"] === apiVersion ? kind : family.storage;
     return open.every(({ field, isEqual, value }) => (fieldOf(reader, object, field) === value) === isEqual);
   };
@@ -112,7 +112,7 @@ function fieldOf(kind: Kind, object: JsonObject, field: string): string {
 function both(left: Matcher | undefined, right: Matcher | undefined): Matcher | undefined {
   if (left === undefined) return right;
   if (right === undefined) return left;
-  return (object) => left(object) && right(object);
+  return (state) => left(state) && right(state);
 }
 
 /** One term: the field must have the value, or must not have it. */
@@ -187,8 +187,8 @@ export interface ObjectEvent {
 export function eventOf(change: Change, matches: Matcher | undefined): ObjectEvent | undefined {
   const { kind, current, previous } = change;
   if (matches === undefined) return { type: typeOf(kind), stored: current };
-  const isSelected = kind !== "deleted" && matches(current.object);
-  const wasSelected = previous !== undefined && matches(previous.object);
+  const isSelected = kind !== "deleted" && matches(current);
+  const wasSelected = previous !== undefined && matches(previous);
   if (isSelected) return { type: wasSelected ? "MODIFIED" : "ADDED", stored: current };
   if (!wasSelected || previous === undefined) return undefined;
   return { type: "DELETED", stored: kind === "deleted" ? current : asOf(previous, change.revision) };

@@ -26,13 +26,20 @@ type Items = OrderedMap<StoredObject>;
 
 interface Entry {
   readonly change: Change;
-  readonly after: Items;
+  /** The state after the change; kept after each {@link checkpointEvery}th only, see there. */
+  readonly after: Items | undefined;
 }
+
+/**
+ * Each state keeps about a kilobyte of tree nodes of its own, so not every one is stored: the others are computed from the
+ * nearest earlier one, which takes a microsecond for each change in between.
+ */
+const checkpointEvery = 64;
 
 /** The array is cut when at least so many entries are dropped, and they are half of it. */
 const minDroppedEntries = 1024;
 
-/** The stored changes of one collection, oldest first, each with the state of the collection after it. */
+/** The stored changes of one collection, oldest first, and the states of the collection after them. */
 export class ChangeLog {
   #entries: (Entry | undefined)[] = [];
   /** Index of `#entries[0]`. */
@@ -79,7 +86,7 @@ export class ChangeLog {
   }
 
   append(change: Change, after: Items): void {
-    this.#entries.push({ change, after });
+    this.#entries.push({ change, after: this.end % checkpointEvery === 0 ? after : undefined });
   }
 
   /** Drops the oldest change. */
@@ -89,7 +96,7 @@ export class ChangeLog {
     if (entry === undefined) return undefined;
     this.#entries[slot] = undefined;
     this.#start++;
-    this.#base = entry.after;
+    this.#base = stateAfter(this.#base, entry);
     this.#droppedRevision = entry.change.revision;
     if (slot + 1 >= minDroppedEntries && (slot + 1) * 2 >= this.#entries.length) {
       this.#entries = this.#entries.slice(slot + 1);
@@ -115,9 +122,19 @@ export class ChangeLog {
   /** The state at `revision`; undefined when the history starts later. */
   stateAt(revision: number): Items | undefined {
     if (revision < this.#droppedRevision) return undefined;
-    const index = this.indexAfter(revision) - 1;
-    return index < this.#start ? this.#base : this.#entries[index - this.#offset]?.after;
+    const end = this.indexAfter(revision);
+    let from = end;
+    while (from > this.#start && this.#entries[from - 1 - this.#offset]?.after === undefined) from--;
+    let state = from > this.#start ? this.#entries[from - 1 - this.#offset]?.after ?? this.#base : this.#base;
+    for (const entry of this.#entries.slice(from - this.#offset, end - this.#offset)) {
+      if (entry !== undefined) state = stateAfter(state, entry);
+    }
+    return state;
   }
+}
+
+function stateAfter(before: Items, { change: { kind, current }, after }: Entry): Items {
+  return after ?? (kind === "deleted" ? before.remove(current.key) : before.put(current));
 }
 
 /** The changes that a cursor reads. */

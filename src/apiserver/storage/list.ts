@@ -6,7 +6,6 @@
  * Exact, and a version with a limit, read the state of that revision. NotOlderThan reads the live state if it is not older.
  */
 import { badRequest, expired, jsonError, StatusError } from "../model/mod.ts";
-import type { JsonObject } from "../model/mod.ts";
 import type { Snapshot } from "./change_log.ts";
 import type { ObjectStorage } from "./storage.ts";
 import type { StoredObject } from "./stored_object.ts";
@@ -25,7 +24,7 @@ export interface ListQuery {
   /** The token of the previous page, or "". */
   readonly continue: string;
   /** Selectors. @default everything matches */
-  readonly matches?: (object: JsonObject) => boolean;
+  readonly matches?: (state: StoredObject) => boolean;
 }
 
 /** One page. */
@@ -96,7 +95,7 @@ function page(position: Position, query: ListQuery): ListResult {
       return false;
     }
     last = item.key;
-    if (matches === undefined || matches(item.object)) items.push(item);
+    if (matches === undefined || matches(item)) items.push(item);
     return true;
   });
   return {
@@ -111,7 +110,7 @@ function single(position: Position, query: ListQuery, name: string): ListResult 
   const { namespace, matches } = query;
   const items: StoredObject[] = [];
   const found = position.snapshot.get(namespace === "" ? name : `${namespace}/${name}`);
-  if (found !== undefined && (matches === undefined || matches(found.object))) items.push(found);
+  if (found !== undefined && (matches === undefined || matches(found))) items.push(found);
   return { items, revision: position.revision, continue: "", remaining: undefined };
 }
 

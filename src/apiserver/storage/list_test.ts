@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertThrows, test } from "../../../tests/testing.ts";
 import { StatusError } from "../model/mod.ts";
 import { decodeContinue, encodeContinue, listObjects, type ListQuery, type ListResult } from "./list.ts";
+import type { StoredObject } from "./stored_object.ts";
 import { ObjectStorage } from "./storage.ts";
 import { toBase64 } from "../../runtime/mod.ts";
 
@@ -58,7 +59,7 @@ test("a token of another namespace does not lead out of the requested one", () =
 });
 
 test("a list with a selector fills its pages and has no remaining count", () => {
-  const matches = (object: { readonly [key: string]: unknown }) => Number(object["index"]) % 2 === 0;
+  const matches = ({ object }: StoredObject) => Number(object["index"]) % 2 === 0;
   const first = list(filled(), { limit: 2, matches });
   assertEquals([names(first), first.remaining], ["t0 t2", undefined]);
   const second = list(filled(), { limit: 5, matches, continue: first.continue });

@@ -19,11 +19,11 @@ import { OrderedMap } from "./ordered_map.ts";
 export interface StorageOptions {
   /** Changes in the history, over all collections. @default 20000 */
   readonly maxHistoryChanges?: number;
-  /** Characters of JSON in the history, the states before and after each change. @default 134217728 */
+  /** Characters of JSON in the states after each change of the history. @default 25165824 (24 MiB) */
   readonly maxHistoryBytes?: number;
   /** The revision to start from. @default 0 */
   readonly firstRevision?: number;
-  /** Number of states, the newest ones, that keep the object besides its JSON. @default 4096 */
+  /** Number of states, the newest ones, that keep the object besides its JSON. @default 1024 */
   readonly maxRecentObjects?: number;
   /** Characters of JSON in all objects together. @default 268435456 (256 MiB; etcd has a quota of 2 GiB) */
   readonly maxBytes?: number;
@@ -95,11 +95,11 @@ export class ObjectStorage implements ObjectReader {
   #revision: number;
 
   constructor(options: StorageOptions = {}) {
-    const { maxHistoryChanges = 20_000, maxHistoryBytes = 128 * 1024 * 1024, firstRevision = 0 } = options;
+    const { maxHistoryChanges = 20_000, maxHistoryBytes = 24 * 1024 * 1024, firstRevision = 0 } = options;
     this.#options = options;
     this.#maxObjectBytes = options.maxObjectBytes ?? 1.5 * 1024 * 1024;
     this.#maxBytes = options.maxBytes ?? 256 * 1024 * 1024;
-    this.#recent = new RecentObjects(options.maxRecentObjects ?? 4096);
+    this.#recent = new RecentObjects(options.maxRecentObjects ?? 1024);
     if (!(maxHistoryChanges >= 0)) {
       throw new RangeError(`Cannot create a storage: maxHistoryChanges is ${maxHistoryChanges}`);
     }
@@ -345,9 +345,9 @@ export class ObjectStorage implements ObjectReader {
   }
 }
 
-/** A change keeps both states in memory. */
-function sizeOf({ current, previous }: Change): number {
-  return current.json.length + (previous?.json.length ?? 0);
+/** The state before a change is the state after an earlier one, or was live until now: it is counted there. */
+function sizeOf({ current }: Change): number {
+  return current.json.length;
 }
 
 /** The object with another resourceVersion: a copy of the two outer levels, with apiVersion, kind and metadata first. */

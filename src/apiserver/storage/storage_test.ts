@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertThrows, test } from "../../../tests/testing.ts";
+import { seededRandom } from "../../async/mod.ts";
 import type { JsonObject } from "../model/mod.ts";
 import { ObjectStorage, ObjectTooLargeError, type StorageOptions } from "./storage.ts";
 import type { StoredObject } from "./stored_object.ts";
@@ -171,6 +172,40 @@ for (const { name, options, changes } of bounds) {
     assertEquals(storage.snapshot(things, dropped)?.size, dropped);
   });
 }
+
+test("each revision in the history has the state that was live then, whatever was dropped before it", () => {
+  const storage = new ObjectStorage({ maxHistoryChanges: 300 });
+  const random = seededRandom(7);
+  const live = new Map<string, number>();
+  const states: string[] = [""];
+  for (let revision = 1; revision <= 1000; revision++) {
+    const name = `n${Math.floor(random.next() * 40)}`;
+    const stored = storage.find(things, "a", name);
+    if (stored === undefined) storage.create(things, "a", name, thing(name));
+    else if (random.next() < 0.4) storage.delete(things, stored);
+    else storage.update(things, stored, thing(name, revision));
+    if (storage.find(things, "a", name) === undefined) live.delete(name);
+    else live.set(name, revision);
+    states.push([...live].map(([key, at]) => `${key}@${at}`).toSorted().join(" "));
+  }
+  const oldest = storage.droppedRevision(things);
+  assertEquals(oldest, 700);
+  for (let revision = oldest; revision <= 1000; revision++) {
+    const items: string[] = [];
+    storage.snapshot(things, revision)?.scan("", ({ name, revision }) => items.push(`${name}@${revision}`) > 0);
+    assertEquals(items.toSorted().join(" "), states[revision]);
+  }
+});
+
+test("the labels of a state stay when its object is released", () => {
+  const storage = new ObjectStorage({ maxRecentObjects: 1 });
+  const labels = { app: "web" };
+  const stored = storage.create(things, "a", "x", { ...thing("x"), metadata: { name: "x", labels } });
+  create(storage, "y");
+  assertEquals(stored?.labels, labels);
+  assert(stored?.labels === stored?.labels);
+  assertEquals(create(storage, "z").labels, {});
+});
 
 test("compact() drops the changes of all collections up to a revision", () => {
   const storage = new ObjectStorage();

@@ -2,11 +2,11 @@
  * StoredObject: one state of one object. Its JSON is written once and shared by the response to the write, all GETs and all
  * watches (cachingObject in kube-apiserver has the same purpose).
  *
- * The storage keeps the text, which takes a quarter of the memory of the object. The newest few thousand states also keep
+ * The storage keeps the text, which takes a quarter of the memory of the object. The newest thousand states also keep
  * the object (RecentObjects), as long as they are small together; the others parse it again on access. A state never changes.
  */
 import { parseExactJson, printExactJson } from "../../api/mod.ts";
-import type { JsonObject } from "../model/mod.ts";
+import { isJsonObject, type JsonObject, read } from "../model/mod.ts";
 
 /** One state of one object. */
 export class StoredObject {
@@ -20,6 +20,7 @@ export class StoredObject {
   readonly json: string;
   readonly #recent: RecentObjects | undefined;
   #object: JsonObject | undefined;
+  #labels: JsonObject | undefined;
 
   /**
    * @param content the object, or its JSON, which is parsed on access
@@ -48,10 +49,26 @@ export class StoredObject {
     return object;
   }
 
+  /**
+   * `metadata.labels`; empty if there are none. A label selector looks at every object of a namespace: once asked for, the labels
+   * stay, so that it need not parse the texts again.
+   */
+  get labels(): JsonObject {
+    return this.#labels ??= labelsOf(this.#object ?? parseExactJson(this.json) as JsonObject);
+  }
+
   /** Releases the object; the text stays. */
   release(): void {
     this.#object = undefined;
   }
+}
+
+const noLabels: JsonObject = Object.freeze({});
+
+function labelsOf(object: JsonObject): JsonObject {
+  const metadata = read(object, "metadata");
+  const labels = isJsonObject(metadata) ? read(metadata, "labels") : undefined;
+  return isJsonObject(labels) ? labels : noLabels;
 }
 
 /** The key of an object in its collection. */
@@ -71,7 +88,7 @@ interface Releasable {
 }
 
 /** Characters of JSON in the states that keep their objects: an object takes about four times the memory of its text. */
-const maxRecentCharacters = 64 * 1024 * 1024;
+const maxRecentCharacters = 4 * 1024 * 1024;
 
 /** The states that keep their objects, first in, first out. A state that is read again is added again. */
 export class RecentObjects {
