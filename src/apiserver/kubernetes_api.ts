@@ -11,6 +11,7 @@ import {
   escalationCheck,
   FlowSchemas,
   NodeAuthorizer,
+  paramAccess,
   RbacAuthorizer,
   RequestAuthenticator,
   TokenAuthority,
@@ -149,6 +150,7 @@ export function kubernetesApi(options: KubernetesApiOptions = {}): KubernetesApi
     durability: options.durability,
     ...(hasUsers ? { authenticator, authorizer } : {}),
     admission: [
+      ...(rbac === undefined ? [] : [paramAccess(policySources)]),
       builtin.kubelets,
       builtin.first,
       new MutatingPolicyAdmission(policySources),

@@ -6,6 +6,7 @@ export { bootstrapRbac } from "./bootstrap_rbac.ts";
 export { escalationCheck } from "./escalation.ts";
 export { FlowSchemas } from "./flow_schemas.ts";
 export { NodeAuthorizer } from "./node_authorizer.ts";
+export { paramAccess, type ParamAccessOptions } from "./param_access.ts";
 export { RbacAuthorizer, type RbacAuthorizerOptions } from "./rbac.ts";
 export { serviceAccountUser, TokenAuthority, type TokenAuthorityOptions } from "./token_authority.ts";
 export { accessReviews } from "./access_reviews.ts";

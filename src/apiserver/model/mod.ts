@@ -62,6 +62,7 @@ export {
 } from "./go_text.ts";
 export { Pattern, type PatternMatch, patternOf, patternSize } from "./pattern.ts";
 export { jsonError } from "./json_error.ts";
+export { JsonPath, JsonPathError, jsonPathError } from "./json_path.ts";
 export { numberLiteral, parseLiteralJson, withLiterals, withPlainNumbers } from "./number_literal.ts";
 export { type FieldError, fieldErrorBody, type FieldErrorType, formatFieldErrors } from "./field_error.ts";
 export type {

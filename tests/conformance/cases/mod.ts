@@ -11,6 +11,7 @@ import { declaredCases } from "./declared.ts";
 import { discoveryCases } from "./discovery.ts";
 import { forwardingCases } from "./forwarding.ts";
 import { invalidCases } from "./invalid.ts";
+import { invalidPolicyCases } from "./invalid_policies.ts";
 import { invalidStorageCases } from "./invalid_storage.ts";
 import { kindCases } from "./kinds.ts";
 import { kubectlCases } from "./kubectl.ts";
@@ -44,6 +45,7 @@ const groups: readonly CaseGroup[] = [
   { group: "invalid", cases: invalidCases },
   { group: "declared", cases: declaredCases },
   { group: "invalid_storage", cases: invalidStorageCases },
+  { group: "invalid_policies", cases: invalidPolicyCases },
   { group: "discovery", cases: discoveryCases },
   { group: "tables", cases: tableCases },
   { group: "crds", cases: crdCases },

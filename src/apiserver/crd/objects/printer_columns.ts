@@ -9,11 +9,11 @@ import {
   isJsonObject,
   type Json,
   type JsonObject,
+  JsonPath,
   read,
   type Table,
 } from "../../model/mod.ts";
 import { nameOf, textAt } from "../../kinds/mod.ts";
-import { JsonPath } from "./json_path.ts";
 
 const ageColumn: JsonObject = {
   name: "Age",

@@ -2,9 +2,17 @@
  * Admission policies and their bindings: rules, defaults and table rows. The CEL in them is compiled by admission/, through
  * ExpressionChecks, so that its errors stand among the others in their order.
  */
-import { type Draft, isJsonObject, type Json, type JsonObject, labelKeyErrors } from "../../model/mod.ts";
+import {
+  type Draft,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  jsonPathError,
+  labelKeyErrors,
+} from "../../model/mod.ts";
 import {
   ageCell,
+  checkConditions,
   checkSelector,
   countCell,
   type DefaultsByType,
@@ -49,11 +57,27 @@ const common = {
 export function policyRules(expressions: ExpressionChecks): KindRules {
   return {
     ...common,
-    depth: "partial",
+    depth: "full",
     statusMetadata: "none",
     validate: (object, problems) => checkPolicy(object, undefined, expressions, problems),
     validateUpdate: (object, old, problems) => checkPolicy(object, old, expressions, problems),
+    validateStatus: (object, _old, problems) => checkPolicyStatus(objectAt(object, "status"), problems),
   };
+}
+
+function checkPolicyStatus(status: JsonObject, problems: Problems): void {
+  const statusPath = FieldPath.of("status");
+  objectsAt(objectAt(status, "typeChecking"), "expressionWarnings").forEach((warning, index) => {
+    const place = statusPath.child("typeChecking", "expressionWarnings").index(index);
+    const reference = textAt(warning, "fieldRef").trim();
+    if (textAt(warning, "warning") === "") problems.required(place.child("warning"));
+    if (reference === "") return problems.required(place.child("fieldRef"));
+    // A path may begin with a name; what follows a closing brace is text.
+    const [path = ""] = reference.split("}");
+    const why = jsonPathError(/^[a-z]/i.test(path) ? `.${path}` : path);
+    if (why !== undefined) problems.invalid(place.child("fieldRef"), reference, `invalid JSONPath: ${why}`);
+  });
+  checkConditions(status, statusPath, problems);
 }
 
 /** ValidatingAdmissionPolicy. */
@@ -188,7 +212,11 @@ function checkAuditAnnotations(
   problems: Problems,
 ): void {
   if (annotations.length > maxAnnotations) {
-    problems.invalid(path, annotations, `must not have more than ${maxAnnotations} auditAnnotations`);
+    const shown = annotations.map((each) => ({
+      Key: textAt(each, "key"),
+      ValueExpression: textAt(each, "valueExpression"),
+    }));
+    problems.invalid(path, shown, `must not have more than ${maxAnnotations} auditAnnotations`);
   }
   const keys = new Set<string>();
   annotations.forEach((annotation, index) => {

@@ -78,7 +78,8 @@ export function webhookRules(isMutating: boolean, expressions: ExpressionChecks)
 export function staticNameWarnings(name: string): readonly string[] {
   if (!name.endsWith(".static.k8s.io")) return [];
   const why =
-    `metadata.name: names ending with ".static.k8s.io" are reserved for manifest-based admission configurations`;
+    'metadata.name: names ending with ".static.k8s.io" are reserved for static manifest-based configurations and ' +
+    "cannot be managed via the API";
   return [why];
 }
 

@@ -2,7 +2,7 @@
  * JsonPath: the dialect of client-go's `util/jsonpath`, in which printer columns are written: fields, `['a']`, `[0]`, `[-1]`,
  * `[0:2]`, `[*]`, `[a,b]`, `..name` and filters like `[?(@.type=="Ready")]`. Columns do not need `range` and `end`.
  */
-import { isJsonArray, isJsonObject, type Json, type JsonObject, read } from "../../model/mod.ts";
+import { isJsonArray, isJsonObject, type Json, type JsonObject, read } from "./json.ts";
 
 type Step =
   | { readonly kind: "field"; readonly name: string }
@@ -39,7 +39,7 @@ type Step =
 export class JsonPath {
   readonly #steps: readonly Step[];
 
-  /** @throws {SyntaxError} for an invalid path */
+  /** @throws {JsonPathError} for an invalid path */
   constructor(source: string) {
     this.#steps = new Parser(source).parse();
   }
@@ -52,6 +52,29 @@ export class JsonPath {
       if (error instanceof ShapeMismatch) return undefined;
       throw error;
     }
+  }
+}
+
+/** An invalid path. */
+export class JsonPathError extends SyntaxError {
+  override readonly name = "JsonPathError";
+  /** What is wrong, in the words of the real server. */
+  readonly detail: string;
+
+  constructor(source: string, detail: string) {
+    super(`Cannot read the JSON path ${source}: ${detail}`);
+    this.detail = detail;
+  }
+}
+
+/** What is wrong with a path. @returns undefined for a valid one */
+export function jsonPathError(source: string): string | undefined {
+  try {
+    new JsonPath(source);
+    return undefined;
+  } catch (error) {
+    if (error instanceof JsonPathError) return error.detail;
+    throw error;
   }
 }
 
@@ -100,7 +123,7 @@ class Parser {
       return;
     }
     const word = /^(true|false)(?=[\s.,[\]$@{}]|$)/.exec(rest);
-    if (word === null) throw new SyntaxError(`Cannot read the JSON path ${this.#source}: unrecognized ${first}`);
+    if (word === null) throw new JsonPathError(this.#source, `unrecognized ${first}`);
     this.#at += word[0].length;
     steps.push({ kind: "literal", value: word[0] === "true" });
   }
@@ -121,14 +144,14 @@ class Parser {
   #quoted(quote: string): Step {
     const found = quote === '"' ? /^"((?:[^"\\]|\\.)*)"/ : /^'((?:[^'\\]|\\.)*)'/;
     const match = found.exec(this.#source.slice(this.#at));
-    if (match === null) throw new SyntaxError(`Cannot read the JSON path ${this.#source}: unterminated quoted string`);
+    if (match === null) throw new JsonPathError(this.#source, `unterminated quoted string`);
     this.#at += match[0].length;
     return { kind: "literal", value: (match[1] ?? "").replace(/\\(.)/g, "$1") };
   }
 
   #bracket(steps: Step[]): void {
     const end = this.#source.indexOf("]", this.#at);
-    if (end < 0) throw new SyntaxError(`Cannot read the JSON path ${this.#source}: unterminated array`);
+    if (end < 0) throw new JsonPathError(this.#source, `unterminated array`);
     const text = this.#source.slice(this.#at + 1, end);
     this.#at = end + 1;
     const parts = text.split(",");
@@ -140,7 +163,7 @@ class Parser {
     const key = /^'([^']*)'$/.exec(text);
     if (key !== null) return new Parser(`.${key[1]}`).parse();
     const slice = /^(-?\d*)(:-?\d*)?(:-?\d*)?$/.exec(text === "*" ? ":" : text);
-    if (slice === null) throw new SyntaxError(`Cannot read the JSON path ${this.#source}: invalid array index ${text}`);
+    if (slice === null) throw new JsonPathError(this.#source, `invalid array index ${text}`);
     const [start, end, step] = [slice[1], slice[2]?.slice(1), slice[3]?.slice(1)].map((part) =>
       part === undefined || part === "" ? undefined : Number(part)
     );
@@ -168,10 +191,10 @@ class Parser {
       } else if (character === '"' || character === "'") quote = character;
       else if (character === ")") {
         if (this.#source[at + 1] === "]") return at;
-        throw new SyntaxError(`Cannot read the JSON path ${this.#source}: unclosed array expect ]`);
+        throw new JsonPathError(this.#source, `unclosed array expect ]`);
       }
     }
-    throw new SyntaxError(`Cannot read the JSON path ${this.#source}: unterminated filter`);
+    throw new JsonPathError(this.#source, `unterminated filter`);
   }
 }
 
