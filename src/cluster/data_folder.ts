@@ -9,6 +9,7 @@ import { generateKeyPairSync } from "node:crypto";
 import { ObjectDatabase, StoredDataError } from "../apiserver/mod.ts";
 import { hasControls } from "../observe/mod.ts";
 import { DatabaseError, fileStat, isRegularFile, joinPath, makeDirectory, toHex } from "../runtime/mod.ts";
+import { type AuthorityPair, SigningAuthority } from "./signing_authority.ts";
 import { certificateFacts, issueCertificates, type IssuedCertificates } from "../webhook/mod.ts";
 
 /** The credentials of a server. They are secrets. */
@@ -16,6 +17,8 @@ export interface ServerCredentials {
   /** The bearer token of the administrator. */
   readonly token: string;
   readonly certificates: IssuedCertificates;
+  /** Signs the certificates of clients. */
+  readonly signingAuthority: AuthorityPair;
   /** The private key that signs the tokens of ServiceAccounts, PEM; undefined: the server makes one. */
   readonly signingKey?: string;
 }
@@ -87,8 +90,20 @@ export class DataFolder implements AsyncDisposable {
     const certificates = isValid && ca !== undefined && cert !== undefined && key !== undefined
       ? { ca, cert, key }
       : await issueCertificates({ hosts, now, lifetimeMs: keptCertificateMs });
-    await this.#save({ token, signingKey, ...certificates });
-    return { token, signingKey, certificates };
+    const signingAuthority = await this.#authority(now);
+    const { certificate: clientCa, key: clientCaKey } = signingAuthority;
+    await this.#save({ token, signingKey, ...certificates, clientCa, clientCaKey });
+    return { token, signingKey, certificates, signingAuthority };
+  }
+
+  /** Certificates of clients stay valid for as long as their authority is used again. */
+  async #authority(now: number): Promise<AuthorityPair> {
+    const { clientCa, clientCaKey } = this.database.settings;
+    if (clientCa !== undefined && clientCaKey !== undefined) {
+      const known = await SigningAuthority.load({ certificate: clientCa, key: clientCaKey });
+      if (known.notAfter - renewalMs > now) return known.pair;
+    }
+    return (await SigningAuthority.create({ now, lifetimeMs: keptCertificateMs })).pair;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

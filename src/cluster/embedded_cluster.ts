@@ -2,7 +2,8 @@
  * EmbeddedCluster: a Kubernetes cluster in one process, on the loopback interface: API server with TLS and a token, simulated
  * nodes, and a kubeconfig. `controller dev` starts one; so do tests that need kubectl or another program.
  *
- * Guarantees: listens on loopback only. Every request needs the token, which is random (256 bits) and new for each cluster. A
+ * Guarantees: listens on loopback only. Every request needs the token, which is random (256 bits) and new for each cluster, or
+ * a certificate that the cluster has signed because a CertificateSigningRequest was approved. A
  * request with an Origin header or for another Host is refused first (security 15). Stored objects are lost at the end, unless
  * a folder keeps them and the credentials (`data_folder.ts`).
  */
@@ -17,6 +18,7 @@ import { ControllerAccounts } from "./controller_accounts.ts";
 import { installWebhooks, removeWebhooks, webhookCaller } from "./controller_setup.ts";
 import { DataFolder, newToken, type ServerCredentials } from "./data_folder.ts";
 import type { KubeletPace } from "./kubelet.ts";
+import { SigningAuthority } from "./signing_authority.ts";
 import { SimulatedCluster } from "./simulated_cluster.ts";
 
 /** Options of an {@link EmbeddedCluster}. */
@@ -96,8 +98,9 @@ export class EmbeddedCluster implements AsyncDisposable {
     readonly options: EmbeddedClusterOptions;
     readonly folder: DataFolder | undefined;
     readonly ca: string;
+    readonly signingAuthority: SigningAuthority;
   }) {
-    const { api, accounts, listener, kubeconfig, transport, options, folder, ca } = parts;
+    const { api, accounts, listener, kubeconfig, transport, options, folder, ca, signingAuthority } = parts;
     const { clock = systemClock, random = systemRandom, nodes, pace, workloads = true } = options;
     this.#api = api;
     this.#listener = listener;
@@ -111,7 +114,8 @@ export class EmbeddedCluster implements AsyncDisposable {
     this.managerOptions = { client: new Client(managerTransport, { clock }), transportFor };
     const { client } = this;
     const { storage } = api.server;
-    const cluster = new SimulatedCluster({ client, storage, nodes, pace, caCertificate: ca, clock, random });
+    const shared = { client, storage, clock, random };
+    const cluster = new SimulatedCluster({ ...shared, nodes, pace, caCertificate: ca, signingAuthority });
     const { signal } = this.#stop;
     this.#running = workloads ? cluster.run({ stop: signal, kill: signal }) : Promise.resolve();
     this.#nodesCreated = workloads ? Promise.race([cluster.nodesCreated, this.#running]) : Promise.resolve();
@@ -137,7 +141,8 @@ export class EmbeddedCluster implements AsyncDisposable {
 
   static async #start(options: EmbeddedClusterOptions, folder: DataFolder | undefined): Promise<EmbeddedCluster> {
     const { clock = systemClock, random = systemRandom, controllers = [], onError } = options;
-    const { token, certificates, signingKey } = await credentials(folder, clock);
+    const { token, certificates, signingKey, signingAuthority: pair } = await credentials(folder, clock);
+    const signingAuthority = await SigningAuthority.load(pair);
     const name = options.name ?? "pintle-dev";
     const newAccountToken = () => hidden(newToken());
     const accounts = new ControllerAccounts({
@@ -159,14 +164,24 @@ export class EmbeddedCluster implements AsyncDisposable {
       onError,
     });
     const port = options.port ?? folder?.port ?? 0;
-    const listener = await listen(api, certificates, { port, onError });
+    const listener = await listen(api, certificates, { port, clientCa: pair.certificate, onError });
     await folder?.savePort(listener.port);
     api.advertise({ address, port: listener.port });
     const url = `https://${address}:${listener.port}`;
     const transport = yieldingTransport(withToken(api.server.fetch, token), clock);
     const { ca } = certificates;
     const kubeconfig = kubeconfigText({ name, namespace: options.namespace, url, ca, token });
-    const cluster = new EmbeddedCluster({ api, accounts, listener, kubeconfig, transport, options, folder, ca });
+    const cluster = new EmbeddedCluster({
+      api,
+      accounts,
+      listener,
+      kubeconfig,
+      transport,
+      options,
+      folder,
+      ca,
+      signingAuthority,
+    });
     try {
       if (folder !== undefined) await removeWebhooks(cluster.client, name);
       await Promise.all([installWebhooks(cluster.client, controllers, name), cluster.#nodesCreated]);
@@ -196,11 +211,17 @@ export class EmbeddedCluster implements AsyncDisposable {
 async function credentials(folder: DataFolder | undefined, clock: Clock): Promise<ServerCredentials> {
   const hosts = [address, "localhost", "::1", "kubernetes.default.svc"];
   const now = clock.now();
-  const found = folder === undefined
-    ? { token: newToken(), certificates: await issueCertificates({ hosts, now, lifetimeMs: certificateMs }) }
-    : await folder.credentials(hosts, now);
+  const found = folder === undefined ? await newCredentials(hosts, now) : await folder.credentials(hosts, now);
   hidden(found.token);
   return found;
+}
+
+async function newCredentials(hosts: readonly string[], now: number): Promise<ServerCredentials> {
+  const [certificates, authority] = await Promise.all([
+    issueCertificates({ hosts, now, lifetimeMs: certificateMs }),
+    SigningAuthority.create({ now, lifetimeMs: certificateMs }),
+  ]);
+  return { token: newToken(), certificates, signingAuthority: authority.pair };
 }
 
 /** A token that no log shows. */
@@ -216,15 +237,22 @@ const administrator = {
   extra: new Map(),
 };
 
+interface ListenOptions {
+  readonly port: number;
+  /** Signed the certificates of clients. */
+  readonly clientCa: string;
+  readonly onError: (error: unknown) => void;
+}
+
 async function listen(
   api: KubernetesApi,
   { cert, key }: IssuedCertificates,
-  { port, onError }: { readonly port: number; readonly onError: (error: unknown) => void },
+  { port, clientCa, onError }: ListenOptions,
 ): Promise<Server> {
   return await serve({
     hostname: address,
     port,
-    tls: { cert, key, offersHttp2: true },
+    tls: { cert, key, clientCa, requireClientCertificate: false, offersHttp2: true },
     handler: guarded((request, connection) => api.server.fetch(request, connection)),
     // Every process of this machine may connect. Without the token it takes no memory here.
     readsBody: (request, connection) => refusal(request) === undefined && api.server.authenticates(request, connection),

@@ -21,6 +21,7 @@ export {
   storedObject,
   storedObjects,
 } from "./in_memory_api.ts";
+export { type AuthorityPair, SigningAuthority } from "./signing_authority.ts";
 export { ControllerAccounts, type ControllerAccountsOptions } from "./controller_accounts.ts";
 export { DataFolderError } from "./data_folder.ts";
 export { EmbeddedCluster, type EmbeddedClusterOptions } from "./embedded_cluster.ts";

@@ -28,6 +28,8 @@ import { claimCreationController, claimReleaseController } from "./resource_clai
 import { resourceQuotaController } from "./resource_quota.ts";
 import { schedulerController } from "./scheduler.ts";
 import { serviceCidrController } from "./service_cidr.ts";
+import type { SigningAuthority } from "./signing_authority.ts";
+import { approvingController, cleaningController, signingController } from "./signing_requests.ts";
 import { statefulSetController } from "./stateful_set.ts";
 import { volumeBinder, volumePhaseController } from "./volume_binder.ts";
 import { policyStatusController } from "./policy_status.ts";
@@ -44,6 +46,8 @@ export interface ClusterControllersOptions {
   readonly pace?: KubeletPace;
   /** PEM text that Pods must trust. @default "" */
   readonly caCertificate?: string;
+  /** Signs what CertificateSigningRequests ask for. @default approved requests stay without certificates */
+  readonly signingAuthority?: SigningAuthority;
   /** The nodes whose Pods are run. @default "simulated", the nodes that the cluster creates */
   readonly runsPodsOn?: "simulated" | "all";
   /**
@@ -81,10 +85,15 @@ export interface SimulatedClusterOptions extends ClusterControllersOptions {
 
 /** Controllers of kinds that few clusters have. */
 const onDemand: ReadonlySet<string> = new Set([
+  "certificatesigningrequest-approving-controller",
+  "certificatesigningrequest-cleaner-controller",
+  "certificatesigningrequest-signing-controller",
   "cronjob-controller",
   "horizontal-pod-autoscaler-controller",
   "replicationcontroller-controller",
   serviceCidrController.name,
+  "validatingadmissionpolicy-status-controller",
+  "volumeattributesclass-protection-controller",
   volumeBinder.name,
   volumePhaseController.name,
   volumeProvisioner.name,
@@ -191,6 +200,9 @@ export function clusterControllers(options: ClusterControllersOptions = {}): rea
     volumeProtectionController(),
     attributesProtectionController(),
     policyStatusController(),
+    signingController(options.signingAuthority),
+    approvingController(),
+    cleaningController(),
     ...(options.volumes === "assumed" ? [] : [volumeBinder, volumePhaseController, volumeProvisioner]),
     resourceQuotaController(),
     claimCreationController(),

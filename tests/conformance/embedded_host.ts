@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { kubernetesApi } from "../../src/apiserver/mod.ts";
 import type { User } from "../../src/apiserver/model/mod.ts";
 import { Client } from "../../src/client/mod.ts";
-import { clusterControllers, GarbageCollector } from "../../src/cluster/mod.ts";
+import { clusterControllers, GarbageCollector, SigningAuthority } from "../../src/cluster/mod.ts";
 import { Manager } from "../../src/manager/mod.ts";
 import { serve, type Server } from "../../src/runtime/mod.ts";
 import { CertificateAuthority } from "../controlplane/mod.ts";
@@ -34,6 +34,14 @@ const absent: ReadonlySet<string> = new Set([
   "local-path-provisioner",
   "service-lb-controller",
 ]);
+
+let created: Promise<SigningAuthority> | undefined;
+
+/** One authority for all servers of the process. */
+function authority(): Promise<SigningAuthority> {
+  created ??= SigningAuthority.create({ now: Date.now(), lifetimeMs: 3_650 * 86_400_000 });
+  return created;
+}
 
 /** One embedded server. */
 export class EmbeddedHost implements Host, AsyncDisposable {
@@ -117,7 +125,10 @@ export class EmbeddedHost implements Host, AsyncDisposable {
     };
     const client = new Client(token);
     const manager = new Manager({ client, name: "conformance", gracefulShutdownTimeoutMs: 0 });
-    for (const definition of clusterControllers()) if (!absent.has(definition.name)) manager.add(definition);
+    const signingAuthority = await authority();
+    for (const definition of clusterControllers({ signingAuthority })) {
+      if (!absent.has(definition.name)) manager.add(definition);
+    }
     await manager.addRunnable(new GarbageCollector({ client }));
     await manager.run(this.#stop.signal);
   }

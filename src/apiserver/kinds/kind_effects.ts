@@ -76,7 +76,10 @@ export const kindEffects: Readonly<Record<string, KindEffect>> = {
   "horizontalpodautoscalers.autoscaling": cluster("horizontal-pod-autoscaler-controller"),
   "cronjobs.batch": cluster("cronjob-controller"),
   "jobs.batch": cluster("job-controller"),
-  "certificatesigningrequests.certificates.k8s.io": stored("no certificate is signed"),
+  "certificatesigningrequests.certificates.k8s.io": cluster(
+    "certificatesigningrequest-approving-controller",
+    "certificatesigningrequest-signing-controller",
+  ),
   "ingressclasses.networking.k8s.io": addon("Ingress controllers"),
   "ingresses.networking.k8s.io": addon("Ingress controllers"),
   "ipaddresses.networking.k8s.io": server("names the cluster IPs of Services"),

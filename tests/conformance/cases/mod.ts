@@ -24,6 +24,7 @@ import { pluginCases } from "./plugins.ts";
 import { policyCases } from "./policies.ts";
 import { readCases } from "./read.ts";
 import { tableCases } from "./tables.ts";
+import { signingCases } from "./signing.ts";
 import { typeCheckCases } from "./type_checks.ts";
 import { webhookCases } from "./webhooks.ts";
 
@@ -53,6 +54,7 @@ const groups: readonly CaseGroup[] = [
   { group: "conversions", cases: conversionCases },
   { group: "policies", cases: policyCases },
   { group: "type_checks", cases: typeCheckCases },
+  { group: "signing", cases: signingCases },
   { group: "mutating", cases: mutatingCases },
   { group: "plugins", cases: pluginCases },
   { group: "forwarding", cases: forwardingCases },
