@@ -1,8 +1,9 @@
-/** CertificateSigningRequests that controllers approve, sign and refuse to sign. */
+/** CertificateSigningRequests that controllers approve, sign and refuse to sign, and invalid ones. */
 import "reflect-metadata";
 import * as x509 from "@peculiar/x509";
 import type { CaseRun } from "../case_run.ts";
 import { type ConformanceCase, scenario } from "../conformance_case.ts";
+import { invalidSigningCases } from "./_invalid_signing.ts";
 import type { Body } from "./_objects.ts";
 
 const path = "/apis/certificates.k8s.io/v1/certificatesigningrequests";
@@ -151,5 +152,6 @@ export const signingCases: readonly ConformanceCase[] = [
     scenario(`a certificate of ${what}`, (run) => ask(run, asked, "Approved"), traits)
   ),
   ...autoApproved.map(([what, asked]) => scenario(`approval of ${what}`, (run) => ask(run, asked), traits)),
+  ...invalidSigningCases,
   scenario("a denied request is not signed", (run) => ask(run, client, "Denied"), traits),
 ];

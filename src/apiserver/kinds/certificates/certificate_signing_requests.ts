@@ -45,7 +45,7 @@ import {
   textAt,
   textsAt,
 } from "../types/mod.ts";
-import { derOutlineError, pemBlocks } from "./pem.ts";
+import { certificateOutlineError, derOutlineError, pemBlocks } from "./pem.ts";
 
 const specPath = FieldPath.of("spec");
 const conditionsPath = FieldPath.of("status", "conditions");
@@ -159,7 +159,7 @@ function conditionsOf(status: JsonObject, type: string): readonly JsonObject[] {
 function checkRequest(request: JsonObject, old: JsonObject | undefined, problems: Problems): void {
   const [spec, before] = [objectAt(request, "spec"), objectAt(old ?? {}, "spec")];
   const why = requestError(textAt(spec, "request"));
-  if (why !== undefined) problems.invalid(specPath.child("request"), textAt(spec, "request"), why);
+  if (why !== undefined) problems.invalid(specPath.child("request"), read(spec, "request") ?? null, why);
   checkUsages(textsAt(spec, "usages"), textsAt(before, "usages"), specPath.child("usages"), problems);
   const signer = textAt(spec, "signerName");
   const signerPath = specPath.child("signerName");
@@ -191,7 +191,7 @@ function certificateError(base64: string): string | undefined {
     if (type !== "CERTIFICATE") return `only CERTIFICATE PEM blocks are allowed, found ${JSON.stringify(type)}`;
     if (hasHeaders) return "no PEM block headers are permitted";
     if (bytes.length === 0) return "found CERTIFICATE PEM block containing 0 certificates";
-    const why = derOutlineError(bytes);
+    const why = certificateOutlineError(bytes);
     if (why !== undefined) return why;
   }
   return blocks.length === 0 ? "must contain at least one CERTIFICATE PEM block" : undefined;

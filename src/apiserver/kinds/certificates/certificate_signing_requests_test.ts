@@ -4,7 +4,8 @@ import { toBase64 } from "../types/mod.ts";
 import { toBase64 as encodeBase64 } from "../../../runtime/mod.ts";
 
 const requests = kindNamed("CertificateSigningRequest", "certificates.k8s.io/v1");
-const der = encodeBase64(new Uint8Array([0x30, 6, 0x30, 0, 0x30, 0, 0x03, 0]));
+/** A structure with a serial number, an algorithm and a signature, all of them empty. */
+const der = encodeBase64(new Uint8Array([0x30, 9, 0x30, 3, 0x02, 1, 1, 0x30, 0, 0x03, 0]));
 const pem = (type: string) => toBase64(`-----BEGIN ${type}-----\n${der}\n-----END ${type}-----\n`);
 const spec = { request: pem("CERTIFICATE REQUEST"), signerName: "example.com/a", usages: ["client auth"] };
 const approved = { type: "Approved", status: "True", reason: "Tested" };

@@ -35,6 +35,7 @@ export function derOutlineError(bytes: Uint8Array): string | undefined {
   if (outer.end < bytes.length) return "asn1: syntax error: trailing data";
   let at = outer.start;
   for (const tag of [sequence, sequence, bitString]) {
+    if (at === outer.end) return "asn1: syntax error: sequence truncated";
     const element = elementAt(bytes, at);
     if (element === undefined || element.end > outer.end) return "asn1: syntax error: data truncated";
     if (element.tag !== tag) return "asn1: structure error: tags don't match";
@@ -43,7 +44,20 @@ export function derOutlineError(bytes: Uint8Array): string | undefined {
   return undefined;
 }
 
+/** Returns the error of a certificate, as Go's x509 reads it: down to its serial number, and the outline of the whole. */
+export function certificateOutlineError(bytes: Uint8Array): string | undefined {
+  const outer = elementAt(bytes, 0);
+  if (outer?.tag !== sequence) return "x509: malformed certificate";
+  const [body] = childrenOf(bytes, outer);
+  if (body?.tag !== sequence) return "x509: malformed tbs certificate";
+  const serial = childrenOf(bytes, body).find(({ tag }) => tag !== explicitVersion);
+  if (serial?.tag !== integer) return "x509: malformed serial number";
+  return derOutlineError(bytes);
+}
+
 const sequence = 0x30;
+const integer = 0x02;
+const explicitVersion = 0xa0;
 const bitString = 0x03;
 
 interface Element {

@@ -28,7 +28,7 @@ const outlines: readonly (readonly [what: string, bytes: readonly number[], erro
   ["nothing", [], "asn1: structure error: tags don't match"],
   ["what is no sequence", [0x02, 1, 0], "asn1: structure error: tags don't match"],
   ["more than a structure", [0x30, 6, 0x30, 0, 0x30, 0, 0x03, 0, 0], "asn1: syntax error: trailing data"],
-  ["a structure without a signature", [0x30, 4, 0x30, 0, 0x30, 0], "asn1: syntax error: data truncated"],
+  ["a structure without a signature", [0x30, 4, 0x30, 0, 0x30, 0], "asn1: syntax error: sequence truncated"],
   ["a structure signed by a number", [0x30, 6, 0x30, 0, 0x30, 0, 0x02, 0], "asn1: structure error: tags don't match"],
 ];
 
