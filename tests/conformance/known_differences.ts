@@ -4,14 +4,6 @@
  */
 export const knownDifferences: ReadonlyMap<string, string> = new Map([
   [
-    "invalid: errors of a HorizontalPodAutoscaler without policies",
-    "an empty list is treated like an omitted one and gets the default",
-  ],
-  [
-    "invalid_storage: update a StorageClass to parameters {}",
-    "an empty map is treated like an omitted one, which the message about its change shows",
-  ],
-  [
     'numbers: the quantity "100000000000000000000000000m"',
     "the real server writes it as 100, but checks it as the number that it was",
   ],

@@ -29,6 +29,7 @@ import {
   setIfAbsent,
   textAt,
   valuesAt,
+  wasSentEmpty,
 } from "../types/mod.ts";
 import { apiVersionError, checkMetrics, checkReference } from "./autoscaler_metrics.ts";
 import { cpuUtilization, hasOtherMetrics, toAutoscalerV1, toAutoscalerV2 } from "./autoscaler_versions.ts";
@@ -159,7 +160,9 @@ function setAutoscalerDefaults(draft: Draft): void {
 function setScalingRules(behavior: Draft, key: string, fallback: Readonly<Record<string, DraftValue>>): void {
   const rules = draftAt(behavior, key);
   setIfAbsent(rules, "selectPolicy", "Max");
-  for (const [name, value] of Object.entries(fallback)) setIfAbsent(rules, name, value);
+  for (const [name, value] of Object.entries(fallback)) {
+    if (!wasSentEmpty(rules, name)) setIfAbsent(rules, name, value);
+  }
 }
 
 /** The cells of a HorizontalPodAutoscaler. Metrics are shown as `<current>/<target>`. */

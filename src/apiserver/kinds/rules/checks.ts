@@ -26,6 +26,7 @@ import {
   textAt,
   textMapAt,
   textsAt,
+  wasSentEmpty,
   type WireField,
   type WireStruct,
   wireStruct,
@@ -156,12 +157,15 @@ export function checkImmutable(
 ): void {
   const value = read(object, key);
   if (!isSameJson(value ?? null, read(old, key) ?? null)) {
-    problems.invalid(path, value ?? zeroLike(read(old, key)), fieldIsImmutable);
+    problems.invalid(path, value ?? zeroLike(read(old, key), wasSentEmpty(object, key)), fieldIsImmutable);
   }
 }
 
-function zeroLike(value: Json | undefined): Json {
-  return typeof value === "string" ? "" : null;
+/** @param isSent false for a list or map that is absent, and null in Go */
+function zeroLike(value: Json | undefined, isSent: boolean): Json {
+  if (typeof value === "string") return "";
+  if (!isSent) return null;
+  return isJsonArray(value) ? [] : {};
 }
 
 /** Checks that a text is one of the supported values. */

@@ -10,9 +10,11 @@ import {
   type Draft,
   type DraftValue,
   isDraft,
+  type JsonObject,
   numberLiteral,
   type NumberRule,
   put,
+  read,
   withPlainNumbers,
 } from "../../model/mod.ts";
 import { canonicalQuantity, QuantityError } from "./quantity.ts";
@@ -40,6 +42,20 @@ export function decodeStruct(struct: WireStruct, draft: Draft, numbers: NumberRu
   const decoder = new Decoder(numbers);
   decoder.struct(struct, draft);
   return decoder.unknown;
+}
+
+/** The names of empty lists and maps that clients have sent, by the drafts that they were in. */
+const sentEmpty = new WeakMap<object, Set<string>>();
+
+function noteEmpty(draft: Draft, name: string): void {
+  const known = sentEmpty.get(draft);
+  if (known === undefined) sentEmpty.set(draft, new Set([name]));
+  else known.add(name);
+}
+
+/** True when the client has sent an empty list or map, which is dropped from the draft: Go knows it from an absent one. */
+export function wasSentEmpty(draft: JsonObject, name: string): boolean {
+  return read(draft, name) === undefined && sentEmpty.get(draft)?.has(name) === true;
 }
 
 /** One step of the path to a value: the name of a field, an index, or the key of a map. */
@@ -86,8 +102,10 @@ class Decoder {
     const decoded = this.value(field.type, value);
     // An empty list of managed fields is a request to drop all of them, so it differs from an absent list.
     const mustStay = field.isPointer || field.isAlwaysWritten || name === "managedFields";
-    if (!mustStay && isEmpty(decoded, field.type)) delete draft[name];
-    else if (decoded !== value) draft[name] = decoded;
+    if (!mustStay && isEmpty(decoded, field.type)) {
+      delete draft[name];
+      if (field.type.kind === "list" || field.type.kind === "map") noteEmpty(draft, name);
+    } else if (decoded !== value) draft[name] = decoded;
   }
 
   value(type: WireType, value: DraftValue): DraftValue {

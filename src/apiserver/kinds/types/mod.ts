@@ -1,5 +1,5 @@
 /** The types of built-in kinds: decoding, defaulting, publishing, and reading their fields. */
-export { DecodeError, decodeStruct } from "./decoder.ts";
+export { DecodeError, decodeStruct, wasSentEmpty } from "./decoder.ts";
 export {
   base64Bytes,
   booleanAt,
