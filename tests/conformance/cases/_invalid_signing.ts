@@ -1,6 +1,6 @@
 /** Errors of CertificateSigningRequests: a valid object with one change each, for signing.ts. */
 import type { ConformanceCase } from "../conformance_case.ts";
-import { type Change, type Mutated, mutationCases } from "./_mutations.ts";
+import { type Change, type Mutated, mutationCases } from "./_changed_objects.ts";
 import { type Body, signingRequest } from "./_objects.ts";
 
 const pem = (type: string, content: string) => btoa(`-----BEGIN ${type}-----\n${content}\n-----END ${type}-----\n`);

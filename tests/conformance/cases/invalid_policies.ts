@@ -1,7 +1,7 @@
 /** Errors of ValidatingAdmissionPolicies and of their bindings: a valid object with one change each. */
 import type { CaseRun } from "../case_run.ts";
 import { type ConformanceCase, scenario } from "../conformance_case.ts";
-import { type Mutated, mutationCases } from "./_mutations.ts";
+import { type Mutated, mutationCases } from "./_changed_objects.ts";
 import type { Body } from "./_objects.ts";
 
 const root = "/apis/admissionregistration.k8s.io/v1";
