@@ -19,7 +19,7 @@ import {
   requestMetrics,
   Watches,
 } from "./http/mod.ts";
-import type { AdmissionPlugin, Attributes, Authenticator, Authorizer, Connection, User } from "./model/mod.ts";
+import type { AdmissionPlugin, Authenticator, Authorizer, Connection, FlowControl, User } from "./model/mod.ts";
 import {
   type KindFamily,
   KindRegistry,
@@ -63,8 +63,8 @@ export interface ApiServerOptions {
   readonly checks?: readonly HealthCheck[];
   /** The metrics of /metrics. @default a new registry */
   readonly metrics?: MetricsRegistry;
-  /** More headers of the response to a request of a known sender. @default none */
-  readonly headersOf?: (attributes: Attributes) => Readonly<Record<string, string>>;
+  /** Lets requests of known senders wait for a seat, or refuses them. @default all are served at once */
+  readonly flowControl?: FlowControl;
   /** Milliseconds between two bookmarks of a watch. @default 60000 */
   readonly bookmarkMs?: number;
   /** Namespaces that exist from the start, if the server serves namespaces. @default the system namespaces */
@@ -147,7 +147,7 @@ export class ApiServer implements Disposable {
       decoders: options.decoders ?? [],
       health: new HealthChecks(options.checks ?? [{ name: "ping", check: () => undefined }]),
       metrics: requestMetrics(options.metrics ?? new MetricsRegistry(), () => storage.collections()),
-      ...(options.headersOf === undefined ? {} : { headersOf: options.headersOf }),
+      ...(options.flowControl === undefined ? {} : { flowControl: options.flowControl }),
       onError: options.onError ?? reportError,
     });
     const namespaces = this.#missing(options.namespaces ?? systemNamespaces);

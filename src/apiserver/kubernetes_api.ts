@@ -140,7 +140,7 @@ export function kubernetesApi(options: KubernetesApiOptions = {}): KubernetesApi
     authorizer,
     disabled: options.disabledPlugins,
   });
-  const flow = options.tokens === undefined ? undefined : new FlowSchemas(storage);
+  const flowControl = options.tokens === undefined ? undefined : new FlowSchemas(storage, clock);
   const standIns = standInClient();
   const server: ApiServer = new ApiServer({
     clock,
@@ -177,7 +177,7 @@ export function kubernetesApi(options: KubernetesApiOptions = {}): KubernetesApi
     beforeRequest: new EventExpiry({ storage, clock }).run,
     checks: checksOf(options.durability),
     resources: [{ [Symbol.dispose]: () => standIns.close() }],
-    ...(flow === undefined ? {} : { headersOf: (attributes) => flow.headersOf(attributes) }),
+    ...(flowControl === undefined ? {} : { flowControl }),
     ...onError,
   });
   // It lives as long as the storage that it watches.

@@ -14,6 +14,7 @@ import {
   badRequest,
   type Connection,
   deniedError,
+  type FlowControl,
   internalError,
   StatusError,
   type User,
@@ -27,6 +28,7 @@ import { type BodyDecoder, negotiate, type Negotiated } from "./media_types.ts";
 import type { RequestMetrics } from "./request_metrics.ts";
 import { type RequestInfo, requestInfo } from "./request_info.ts";
 import type { ResourceServices } from "./exchange.ts";
+import { checkTimeout } from "./query_options.ts";
 import { handleResource } from "./resource_handler.ts";
 import { hasWrongScope, notServed } from "./route.ts";
 import type { Watches } from "./watches.ts";
@@ -50,8 +52,8 @@ export interface HttpHandlerOptions {
   readonly health: HealthChecks;
   readonly decoders: readonly BodyDecoder[];
   readonly metrics: RequestMetrics;
-  /** More headers of the response to a request of a known sender. @default none */
-  readonly headersOf?: (attributes: Attributes) => Readonly<Record<string, string>>;
+  /** Lets requests of known senders wait for a seat, or refuses them. @default all are served at once */
+  readonly flowControl?: FlowControl;
   /** Responses wait until it keeps what they show. @default the objects are in memory only */
   readonly durability?: Durability;
   /** Called with each unexpected error. */
@@ -107,6 +109,7 @@ export class HttpHandler {
     try {
       const { path, query } = splitUrl(request.url);
       const info = requestInfo(request.method, path, query);
+      if (query.has("timeout") && info.verb !== "watch" && !isStream(info)) checkTimeout(query);
       context = { info, query, connection, warnings, known: this.#known(info), headers: new Map() };
       const response = await this.#serve(request, context);
       this.#count(context, request.method, response.status, clock.monotonic() - startedAt);
@@ -155,7 +158,7 @@ export class HttpHandler {
   }
 
   async #serve(request: Request, context: Context): Promise<Response> {
-    const { info, query, connection, warnings, known } = context;
+    const { info, connection } = context;
     const isOpen = !info.isResourceRequest && isHealthPath(info.path);
     const user = this.#options.authenticator.authenticate(
       request,
@@ -163,7 +166,25 @@ export class HttpHandler {
       (sender) => attributesOf(sender, info),
     );
     if (user === undefined && !isOpen) throw new StatusError(401, "Unauthorized", "Unauthorized");
-    if (user !== undefined) this.#addHeaders(context, user);
+    const { flowControl } = this.#options;
+    if (user === undefined || flowControl === undefined || isStream(info)) {
+      return await this.#serveNow(request, context, user);
+    }
+    const admitted = flowControl.admit(attributesOf(user, info), () => request.signal);
+    const ticket = admitted instanceof Promise ? await admitted : admitted;
+    for (const [name, value] of Object.entries(ticket?.headers ?? {})) context.headers.set(name, value);
+    if (ticket?.retryAfterSeconds !== undefined) return tooManyRequests(context, ticket.retryAfterSeconds);
+    try {
+      // A watch has given its seat back when its response begins.
+      return await this.#serveNow(request, context, user);
+    } finally {
+      ticket?.release?.();
+    }
+  }
+
+  async #serveNow(request: Request, context: Context, user: User | undefined): Promise<Response> {
+    const { info, query, warnings, known } = context;
+    const isOpen = !info.isResourceRequest && isHealthPath(info.path);
     if (user !== undefined && !isOpen) this.#authorize(attributesOf(user, info));
     if (known === undefined || user === undefined || hasWrongScope(known.kind, info)) {
       return await this.#servePath(request, info, query);
@@ -192,11 +213,6 @@ export class HttpHandler {
     return plainText("404 page not found\n", 404);
   }
 
-  #addHeaders({ info, headers }: Context, user: User): void {
-    const added = this.#options.headersOf?.(attributesOf(user, info));
-    for (const [name, value] of Object.entries(added ?? {})) headers.set(name, value);
-  }
-
   #authorize(attributes: Attributes): void {
     const { isAllowed, reason } = this.#options.authorizer.authorize(attributes);
     if (!isAllowed) throw deniedError(attributes, reason);
@@ -210,6 +226,19 @@ export class HttpHandler {
     this.#options.onError(error);
     return internalError(redactText(error instanceof Error ? error.message : String(error)));
   }
+}
+
+/** Requests that last as long as their client wants, except watches: nothing limits them. */
+function isStream({ verb, subresource }: RequestInfo): boolean {
+  return verb === "proxy" || streams.has(subresource);
+}
+
+const streams: ReadonlySet<string> = new Set(["attach", "exec", "log", "portforward", "proxy"]);
+
+/** 429, as text: kube-apiserver does not negotiate a format before it refuses. */
+function tooManyRequests({ headers }: Context, seconds: number): Response {
+  headers.set("retry-after", String(seconds));
+  return plainText("Too many requests, please try again later.\n", 429);
 }
 
 /** What is known about a request. */

@@ -49,6 +49,8 @@ export function listParameters(query: URLSearchParams, isWatchPath = false): Lis
   // A watch without a version has always sent the existing objects first; sendInitialEvents is the newer name for that.
   const isLegacy = isWatch && requested === undefined && match === "" &&
     (resourceVersion === "" || resourceVersion === "0");
+  const limit = Math.max(0, integer(query, "limit"));
+  const isOfAnyVersion = resourceVersion === "0" && match !== "Exact";
   const parameters = {
     labelSelector: query.get("labelSelector") ?? "",
     fieldSelector: query.get("fieldSelector") ?? "",
@@ -56,7 +58,8 @@ export function listParameters(query: URLSearchParams, isWatchPath = false): Lis
     allowWatchBookmarks: boolean(query, "allowWatchBookmarks") === true,
     sendInitialEvents: requested ?? isLegacy,
     timeoutSeconds: integer(query, "timeoutSeconds"),
-    limit: Math.max(0, integer(query, "limit")),
+    // A list of any version comes from the cache of kube-apiserver, whole.
+    limit: isOfAnyVersion ? 0 : limit,
     continue: query.get("continue") ?? "",
     resourceVersion,
   };
@@ -252,6 +255,11 @@ function preconditionsOf(options: JsonObject): { readonly uid?: string; readonly
   };
 }
 
+function preconditionsFrom(query: URLSearchParams): JsonObject {
+  const [uid, resourceVersion] = [query.get("uid"), query.get("resourceVersion")];
+  return { ...(uid === null ? {} : { uid }), ...(resourceVersion === null ? {} : { resourceVersion }) };
+}
+
 function optionsFromQuery(query: URLSearchParams): JsonObject {
   const policy = query.get("propagationPolicy");
   const orphan = boolean(query, "orphanDependents");
@@ -260,6 +268,7 @@ function optionsFromQuery(query: URLSearchParams): JsonObject {
     ...(query.has("gracePeriodSeconds") ? { gracePeriodSeconds: integer(query, "gracePeriodSeconds") } : {}),
     ...(orphan === undefined ? {} : { orphanDependents: orphan }),
     ...(policy === null ? {} : { propagationPolicy: policy }),
+    ...(query.has("uid") || query.has("resourceVersion") ? { preconditions: preconditionsFrom(query) } : {}),
     ...(dryRun.length === 0 ? {} : { dryRun }),
   };
 }
@@ -281,4 +290,34 @@ function integer(query: URLSearchParams, name: string): number {
     throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(value)}: value out of range`);
   }
   return number;
+}
+
+const durationPart = /^(\d+\.?\d*|\.\d+)(ns|us|\u00b5s|\u03bcs|ms|s|m|h)/;
+
+/** @throws StatusError 400 when the parameter `timeout` is no duration of Go */
+export function checkTimeout(query: URLSearchParams): void {
+  const text = query.get("timeout") ?? "";
+  const why = text === "" ? undefined : durationError(text);
+  if (why !== undefined) throw badRequest(`invalid timeout specified in the request URL - time: ${why}`);
+}
+
+function durationError(text: string): string | undefined {
+  const quoted = JSON.stringify(text);
+  let rest = text.replace(/^[-+]/, "");
+  if (rest === "0") return undefined;
+  if (rest === "") return `invalid duration ${quoted}`;
+  while (rest !== "") {
+    const part = durationPart.exec(rest)?.[0];
+    if (part !== undefined) {
+      rest = rest.slice(part.length);
+      continue;
+    }
+    const number = /^(\d+\.?\d*|\.\d+)/.exec(rest)?.[0];
+    if (number === undefined) return `invalid duration ${quoted}`;
+    const unit = /^[^\d.]*/.exec(rest.slice(number.length))?.[0] ?? "";
+    return unit === ""
+      ? `missing unit in duration ${quoted}`
+      : `unknown unit ${JSON.stringify(unit)} in duration ${quoted}`;
+  }
+  return undefined;
 }

@@ -38,7 +38,7 @@ function stored(missing: string): KindEffect {
 }
 
 const drivers = addon("drivers of storage");
-const priorities = server("named in headers of responses; no request is queued or refused because of it");
+const priorities = server("queues and refuses requests beyond the seats of their level");
 const rbac = server("authorizes requests");
 const webhooks = server("calls webhooks");
 

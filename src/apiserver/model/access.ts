@@ -102,3 +102,19 @@ function actionText(attributes: Attributes): string {
 function sanitized(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }
+
+/** What flow control decides about a request. */
+export interface FlowTicket {
+  /** Headers of the response, also of a refusal. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Set when the request is refused: the client should repeat it after this time. */
+  readonly retryAfterSeconds?: number;
+  /** Gives the seat back. Absent: the request needs none. */
+  readonly release?: () => void;
+}
+
+/** Lets requests wait for their turn. */
+export interface FlowControl {
+  /** @returns undefined for a request that nothing is known about */
+  admit(attributes: Attributes, signal: () => AbortSignal): FlowTicket | Promise<FlowTicket> | undefined;
+}

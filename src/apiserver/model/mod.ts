@@ -85,6 +85,8 @@ export {
   type Connection,
   type Decision,
   deniedError,
+  type FlowControl,
+  type FlowTicket,
   nodeNameOf,
   type RequiredField,
   type User,

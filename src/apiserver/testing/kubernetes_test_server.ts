@@ -41,6 +41,11 @@ export class KubernetesTestServer implements Disposable {
     });
   }
 
+  /** Sends a request as it is. */
+  fetch(request: Request): Promise<Response> {
+    return this.#api.server.fetch(request);
+  }
+
   /** Sends a request, as admin by default, and reads the response. */
   async send(
     method: string,
