@@ -79,6 +79,7 @@ export const innerFolders: Readonly<Record<string, readonly string[]>> = {
     "discovery",
     "openapi",
     "type_checks",
+    "aggregation",
     "bootstrap",
   ],
   "apiserver/kinds": [

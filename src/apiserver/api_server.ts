@@ -16,6 +16,7 @@ import {
   HealthChecks,
   HttpHandler,
   type PathHandler,
+  type RequestForwarder,
   requestMetrics,
   Watches,
 } from "./http/mod.ts";
@@ -57,6 +58,8 @@ export interface ApiServerOptions {
   readonly reviews?: readonly ReviewHandler[];
   /** Handlers of paths that are not about objects, in the order of their calls. @default none */
   readonly paths?: readonly PathHandler[];
+  /** Passes requests on to other API servers. @default this server answers all requests itself */
+  readonly forwarder?: RequestForwarder;
   /** Decoders of bodies that are neither JSON nor YAML, for built-in kinds. @default none */
   readonly decoders?: readonly BodyDecoder[];
   /** @default only `ping` */
@@ -144,6 +147,7 @@ export class ApiServer implements Disposable {
       authenticator: options.authenticator ?? { authenticate: () => admin },
       authorizer: options.authorizer ?? { authorize: () => ({ isAllowed: true, reason: "" }) },
       paths: options.paths ?? [],
+      forwarder: options.forwarder,
       decoders: options.decoders ?? [],
       health: new HealthChecks(options.checks ?? [{ name: "ping", check: () => undefined }]),
       metrics: requestMetrics(options.metrics ?? new MetricsRegistry(), () => storage.collections()),
@@ -197,7 +201,7 @@ export class ApiServer implements Disposable {
 }
 
 /** The default of `onError`. */
-function reportError(error: unknown): void {
+export function reportError(error: unknown): void {
   const text = error instanceof Error ? error.stack ?? String(error) : String(error);
   new LineWriter(standardError).writeLines(...redactText(text).split("\n"));
 }

@@ -27,7 +27,8 @@ import {
   PolicyAdmission,
   WebhookAdmission,
 } from "./admission/mod.ts";
-import { admin, ApiServer } from "./api_server.ts";
+import { Aggregator, type FrontProxy } from "./aggregation/mod.ts";
+import { admin, ApiServer, reportError } from "./api_server.ts";
 import { advertise, type Advertised, createDefaultObjects, DerivedObjects } from "./bootstrap/mod.ts";
 import { CustomResources, definitionRules } from "./crd/mod.ts";
 import { deviceRules } from "./devices/mod.ts";
@@ -76,6 +77,8 @@ export interface KubernetesApiOptions {
   readonly webhookServices?: ReadonlyMap<string, string>;
   /** @default over HTTPS */
   readonly callWebhook?: CallWebhook;
+  /** The certificate for other API servers, to which requests are passed on. @default none */
+  readonly frontProxy?: FrontProxy;
   /** Called with each unexpected error; the client gets a 500. @default writes it to stderr, without secrets */
   readonly onError?: (error: unknown) => void;
 }
@@ -142,6 +145,14 @@ export function kubernetesApi(options: KubernetesApiOptions = {}): KubernetesApi
   });
   const flowControl = options.tokens === undefined ? undefined : new FlowSchemas(storage, clock);
   const standIns = standInClient();
+  const aggregator = new Aggregator({
+    storage,
+    registry: () => server.registry,
+    clock,
+    random,
+    frontProxy: options.frontProxy,
+    onError: options.onError ?? reportError,
+  });
   const server: ApiServer = new ApiServer({
     clock,
     random,
@@ -166,7 +177,8 @@ export function kubernetesApi(options: KubernetesApiOptions = {}): KubernetesApi
       builtin.warnings,
       ...(rbac === undefined ? [] : [escalationCheck(roles, rbac, authorizer)]),
     ],
-    paths: [discoveryPaths(kinds), openApiPaths(kinds), issuerPaths(tokens, options.keysUrl)],
+    forwarder: aggregator,
+    paths: [discoveryPaths(kinds, aggregator), openApiPaths(kinds), issuerPaths(tokens, options.keysUrl)],
     decoders: [{ contentType: protobufType, decode: decodeProtobuf }],
     subresources: [
       ...actionHandlers(clock),
@@ -176,12 +188,13 @@ export function kubernetesApi(options: KubernetesApiOptions = {}): KubernetesApi
     reviews: [...accessReviews({ authorizer, rbac, nodes, tokens, now }), ...actionReviews(now)],
     beforeRequest: new EventExpiry({ storage, clock }).run,
     checks: checksOf(options.durability),
-    resources: [{ [Symbol.dispose]: () => standIns.close() }],
+    resources: [aggregator, { [Symbol.dispose]: () => standIns.close() }],
     ...(flowControl === undefined ? {} : { flowControl }),
     ...onError,
   });
   // It lives as long as the storage that it watches.
   new CustomResources({ storage, kinds, clock, random, callWebhook, ...onError });
+  aggregator.start();
   if (options.tokens === undefined) return { server, tokens, advertise: () => {} };
   createDefaultObjects(storage, { clock, random });
   // It lives as long as the storage, too.

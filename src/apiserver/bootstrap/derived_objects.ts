@@ -8,7 +8,7 @@
 import { nameOf, objectAt, objectsAt, textAt, textsAt } from "../kinds/mod.ts";
 import { type JsonObject, read } from "../model/mod.ts";
 import { timestamp } from "../registry/mod.ts";
-import { type Change, type Cursor, type ObjectStorage, StorageFullError } from "../storage/mod.ts";
+import { type Change, Follower, type ObjectStorage, StorageFullError } from "../storage/mod.ts";
 import { systemMetadata, type SystemSources } from "./default_objects.ts";
 
 const definitions = "customresourcedefinitions.apiextensions.k8s.io";
@@ -82,61 +82,6 @@ export class DerivedObjects implements Disposable {
   #remove(collection: string, name: string): void {
     const stored = this.#storage.find(collection, "", name);
     if (stored !== undefined) this.#storage.delete(collection, stored);
-  }
-}
-
-/** Tells the changes of a collection in a microtask after them; first "all", and again if some were dropped. */
-class Follower implements Disposable {
-  readonly #react: (changes: readonly Change[] | "all") => void;
-  readonly #storage: ObjectStorage;
-  readonly #collection: string;
-  #cursor: Cursor;
-  #isFirst = true;
-  #isScheduled = false;
-  #isDisposed = false;
-
-  constructor(storage: ObjectStorage, collection: string, react: (changes: readonly Change[] | "all") => void) {
-    this.#storage = storage;
-    this.#collection = collection;
-    this.#react = react;
-    this.#cursor = this.#open();
-    this.#schedule();
-  }
-
-  [Symbol.dispose](): void {
-    this.#isDisposed = true;
-    this.#cursor[Symbol.dispose]();
-  }
-
-  #open(): Cursor {
-    const after = this.#storage.revision;
-    return this.#storage.watch(this.#collection, { namespace: "", after, onChange: () => this.#schedule() });
-  }
-
-  #schedule(): void {
-    if (this.#isScheduled) return;
-    this.#isScheduled = true;
-    queueMicrotask(() => {
-      this.#isScheduled = false;
-      if (!this.#isDisposed) this.#react(this.#read());
-    });
-  }
-
-  #read(): readonly Change[] | "all" {
-    const changes: Change[] = [];
-    let isComplete = !this.#isFirst;
-    this.#isFirst = false;
-    for (;;) {
-      const next = this.#cursor.read();
-      if (next === "none") return isComplete ? changes : "all";
-      if (next !== "expired") {
-        changes.push(next);
-        continue;
-      }
-      isComplete = false;
-      this.#cursor[Symbol.dispose]();
-      this.#cursor = this.#open();
-    }
   }
 }
 

@@ -18,6 +18,7 @@ import { encodeProtobuf } from "../protobuf/mod.ts";
 import type { KindRegistry } from "../registry/mod.ts";
 import {
   aggregatedList,
+  type AggregatedVersions,
   coreVersions,
   type Group,
   groupDocument,
@@ -76,15 +77,16 @@ class Document {
   }
 }
 
-/** Serves discovery for the kinds of a registry. */
-export function discoveryPaths(kinds: KindRegistry): PathHandler {
-  let generation = -1;
+/** Serves discovery for the kinds of a registry, and for the versions of other API servers. @param others @default none */
+export function discoveryPaths(kinds: KindRegistry, others?: AggregatedVersions): PathHandler {
+  let generation = "";
   let groups: readonly Group[] = [];
   const documents = new Map<string, Document>();
   const refresh = () => {
-    if (generation === kinds.generation) return;
-    generation = kinds.generation;
-    groups = groupsOf(kinds);
+    const current = `${kinds.generation} ${others?.generation}`;
+    if (generation === current) return;
+    generation = current;
+    groups = groupsOf(kinds, others?.versions());
     documents.clear();
   };
   const cached = (key: string, create: () => JsonObject): Document => {
@@ -148,7 +150,8 @@ function legacyResponse(
     );
   }
   const found = group.versions.find((one) => one.version === version);
-  if (found === undefined) return undefined;
+  // Only an APIService names it, and nobody serves it here.
+  if (found === undefined || found.other !== undefined) return undefined;
   return documentResponse(request, cached(`kinds ${name}/${version}`, () => resourceList(group, found)), true);
 }
 

@@ -69,15 +69,17 @@ function partEntry(kind: Kind, { name, verbs, body }: Subresource): JsonObject {
 
 /** All groups in one document. */
 export function aggregatedList(groups: readonly Group[]): JsonObject {
-  const items = groups.map(({ name, versions }): JsonObject => ({
-    metadata: name === "" ? {} : { name },
-    versions: versions.map((one): JsonObject => ({
-      version: one.version,
-      resources: one.kinds.map(({ kind }) => aggregatedEntry(kind)),
-      freshness: "Current",
-    })),
-  }));
+  const items = groups.flatMap(({ name, versions }): readonly JsonObject[] => {
+    const entries = versions.flatMap(aggregatedVersion);
+    return entries.length === 0 ? [] : [{ metadata: name === "" ? {} : { name }, versions: entries }];
+  });
   return { kind: "APIGroupDiscoveryList", apiVersion: "apidiscovery.k8s.io/v2", metadata: {}, items };
+}
+
+/** A version that nobody serves has no entry. */
+function aggregatedVersion({ version, kinds, other }: GroupVersion): readonly JsonObject[] {
+  if (other !== undefined) return other.entry === undefined ? [] : [other.entry];
+  return [{ version, resources: kinds.map(({ kind }) => aggregatedEntry(kind)), freshness: "Current" }];
 }
 
 function aggregatedEntry(kind: Kind): JsonObject {
@@ -130,6 +132,27 @@ interface GroupVersion {
   readonly version: string;
   /** Sorted by plural. */
   readonly kinds: readonly DiscoveredKind[];
+  /** For a version that another API server serves, or nobody: an APIService alone names it. */
+  readonly other?: AggregatedVersion;
+}
+
+/** A version of a group, as its APIService has it. */
+export interface AggregatedVersion {
+  readonly group: string;
+  readonly version: string;
+  readonly groupPriority: number;
+  readonly versionPriority: number;
+  /** True if another API server serves it. */
+  readonly isRemote: boolean;
+  /** For aggregated discovery; undefined if this server serves it. */
+  readonly entry: JsonObject | undefined;
+}
+
+/** The versions of all APIServices. */
+export interface AggregatedVersions {
+  /** Grows when they change. */
+  readonly generation: number;
+  versions(): readonly AggregatedVersion[];
 }
 
 /** One group. */
@@ -140,8 +163,8 @@ export interface Group {
   readonly versions: readonly GroupVersion[];
 }
 
-/** All groups of a registry. */
-export function groupsOf(kinds: KindRegistry): readonly Group[] {
+/** All groups of a registry, and those of APIServices. */
+export function groupsOf(kinds: KindRegistry, apiServices: readonly AggregatedVersion[] = []): readonly Group[] {
   const groups = new Map<string, Map<string, DiscoveredKind[]>>();
   for (const { served, storage } of kinds.families()) {
     for (const kind of served) {
@@ -150,7 +173,55 @@ export function groupsOf(kinds: KindRegistry): readonly Group[] {
       versions.set(kind.version, [...versions.get(kind.version) ?? [], { kind, stored: storage }]);
     }
   }
-  return [...groups].map(([name, versions]) => ({ name, versions: sortedVersions(versions) })).toSorted(compareGroups);
+  const own = [...groups].map(([name, versions]) => ({ name, versions: sortedVersions(versions) })).toSorted(
+    compareGroups,
+  );
+  return withOthers(own, apiServices);
+}
+
+/** Adds the versions that this server does not serve itself, by the priorities of all. */
+function withOthers(own: readonly Group[], apiServices: readonly AggregatedVersion[]): readonly Group[] {
+  const isOwn = ({ group, version, isRemote }: AggregatedVersion) =>
+    !isRemote && own.some(({ name, versions }) => name === group && versions.some((one) => one.version === version));
+  const others = apiServices.filter((one) => one.group !== "" && !isOwn(one));
+  const groups = [...own];
+  for (const other of others) {
+    const at = groups.findIndex(({ name }) => name === other.group);
+    const group = groups[at];
+    if (group === undefined) {
+      groups.splice(placeOf(other, groups, apiServices), 0, groupWith(undefined, other, apiServices));
+    } else groups[at] = groupWith(group, other, apiServices);
+  }
+  return groups;
+}
+
+/** The group with one more version. The first one is preferred: the one with the highest priority. */
+function groupWith(group: Group | undefined, other: AggregatedVersion, all: readonly AggregatedVersion[]): Group {
+  const kept = (group?.versions ?? []).filter(({ version }) => version !== other.version);
+  const priorityOf = (version: string) =>
+    all.find((one) => one.group === other.group && one.version === version)?.versionPriority ??
+      customPriorities.version;
+  const versions = [...kept, { version: other.version, kinds: [], other }].toSorted((left, right) =>
+    priorityOf(right.version) - priorityOf(left.version) || compareKubeVersions(right.version, left.version)
+  );
+  return { name: other.group, versions };
+}
+
+/** The priorities of custom resources. */
+const customPriorities = { group: 1_000, version: 100 } as const;
+
+/** Where a new group belongs: before the first one of a lower priority, or of the same one and a later name. */
+function placeOf(other: AggregatedVersion, groups: readonly Group[], all: readonly AggregatedVersion[]): number {
+  const nameOf = ({ group, version }: { readonly group: string; readonly version: string }) => `${version}.${group}`;
+  const isAfter = ({ name, versions }: Group) => {
+    const own = all.filter(({ group }) => group === name);
+    const builtin = rankOf(name) < (ranks?.size ?? 0) ? Infinity : customPriorities.group;
+    const priority = own.length === 0 ? builtin : Math.max(...own.map(({ groupPriority }) => groupPriority));
+    if (priority !== other.groupPriority) return priority < other.groupPriority;
+    return versions.every(({ version }) => nameOf({ group: name, version }) > nameOf(other));
+  };
+  const at = groups.findIndex(isAfter);
+  return at < 0 ? groups.length : at;
 }
 
 function sortedVersions(versions: ReadonlyMap<string, readonly DiscoveredKind[]>): readonly GroupVersion[] {

@@ -1,4 +1,12 @@
 /** Requests that the server passes on to programs on this machine, which stand in for what simulated Pods and Nodes serve. */
+export { isUpgrade, type PassedRequest, passOn } from "./passed_request.ts";
 export { portForwardHandler } from "./port_forward.ts";
 export { proxyHandlers, standInClient } from "./proxies.ts";
-export { standInAnnotation } from "./stand_ins.ts";
+export {
+  dialError,
+  joinHostPort,
+  loopbackHost,
+  RefusedConnection,
+  standInAnnotation,
+  standInOfPod,
+} from "./stand_ins.ts";

@@ -5,7 +5,7 @@
  * Guarantees: only programs on loopback are reached (stand_ins.ts); a certificate of one is not verified, as with Pods.
  */
 import type { Random } from "../../async/mod.ts";
-import { type HttpClient, httpClient } from "../../runtime/mod.ts";
+import { type HttpClient, httpClient, type TcpAddress } from "../../runtime/mod.ts";
 import { badRequest, StatusError } from "../model/mod.ts";
 import type { ActionCall, ActionResponse, SubresourceHandler } from "../registry/mod.ts";
 import { type Location, nodeLocation, podLocation, serviceLocation, unavailable } from "./locations.ts";
@@ -46,7 +46,7 @@ async function send(request: Request, call: ActionCall, location: Location, clie
   const isEmpty = path === "" && (request.method === "GET" || request.method === "HEAD");
   if (isEmpty && !isUpgrade(request)) return movedInside(own);
   const escaped = escapedPath(cleanedPath(path));
-  let address;
+  let address: TcpAddress | undefined;
   let response: Response;
   try {
     address = location.standIn();
@@ -59,16 +59,12 @@ async function send(request: Request, call: ActionCall, location: Location, clie
     });
   } catch (error) {
     if (request.signal.aborted || error instanceof StatusError) throw error;
-    const why = address === undefined ? messageOf(error) : dialError(error, address);
+    const why = dialError(error, address);
     throw isUpgrade(request)
       ? new StatusError(500, "", `error dialing backend: ${why}`)
       : unavailable(`error trying to reach service: ${why}`);
   }
   return withOwnLocation(response, { own, escaped, location });
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 /** A path without a slash behind `proxy` would make relative links lead elsewhere. */

@@ -78,12 +78,17 @@ function refused(address: string, why: string): RefusedConnection {
   return new RefusedConnection(`dial tcp ${address}: connect: connection refused (${why})`);
 }
 
-/** The message of a failed connection to a stand-in, as Go words it. */
-export function dialError(error: unknown, address: TcpAddress): string {
-  if (error instanceof RefusedConnection) return error.message;
-  const code = error instanceof Error && "code" in error ? String(error.code) : "";
-  const why = dialReasons[code] ?? (error instanceof Error ? error.message : String(error));
-  return `dial tcp ${joinHostPort(address.hostname, address.port)}: ${why}`;
+/** The message of a failed connection to a program, as Go words it. @param address undefined if there was none */
+export function dialError(error: unknown, address: TcpAddress | undefined): string {
+  if (!(error instanceof Error)) return String(error);
+  const code = "code" in error ? String(error.code) : "";
+  const why = dialReasons[code];
+  if (why !== undefined && address !== undefined) {
+    return `dial tcp ${joinHostPort(address.hostname, address.port)}: ${why}`;
+  }
+  return unknownAuthority.has(code)
+    ? "tls: failed to verify certificate: x509: certificate signed by unknown authority"
+    : error.message;
 }
 
 const dialReasons: Readonly<Record<string, string>> = {
@@ -91,3 +96,11 @@ const dialReasons: Readonly<Record<string, string>> = {
   ECONNRESET: "read: connection reset by peer",
   ETIMEDOUT: "i/o timeout",
 };
+
+const unknownAuthority: ReadonlySet<string> = new Set([
+  "DEPTH_ZERO_SELF_SIGNED_CERT",
+  "SELF_SIGNED_CERT_IN_CHAIN",
+  "UNABLE_TO_GET_ISSUER_CERT",
+  "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
+  "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
+]);

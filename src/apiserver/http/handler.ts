@@ -39,6 +39,19 @@ export interface PathHandler {
   handle(request: Request, path: string, query: URLSearchParams): Response | Promise<Response> | undefined;
 }
 
+/** Who sends a request that is passed on. */
+export interface RequestSender {
+  readonly user: User;
+  /** "" if it is unknown. */
+  readonly remoteAddress: string;
+}
+
+/** Passes requests on to other API servers, after their sender was authorized. */
+export interface RequestForwarder {
+  /** @returns undefined for a request that this server answers itself */
+  forward(request: Request, path: string, sender: RequestSender): Promise<Response> | undefined;
+}
+
 /** Options of {@link HttpHandler}. */
 export interface HttpHandlerOptions {
   readonly registry: Registry;
@@ -49,6 +62,8 @@ export interface HttpHandlerOptions {
   readonly authorizer: Authorizer;
   /** In the order of their calls. */
   readonly paths: readonly PathHandler[];
+  /** @default this server answers all requests itself */
+  readonly forwarder?: RequestForwarder;
   readonly health: HealthChecks;
   readonly decoders: readonly BodyDecoder[];
   readonly metrics: RequestMetrics;
@@ -183,13 +198,15 @@ export class HttpHandler {
   }
 
   async #serveNow(request: Request, context: Context, user: User | undefined): Promise<Response> {
-    const { info, query, warnings, known } = context;
+    const { info, query, warnings, known, connection } = context;
     const isOpen = !info.isResourceRequest && isHealthPath(info.path);
     if (user !== undefined && !isOpen) this.#authorize(attributesOf(user, info));
+    const { remoteAddress = "" } = connection;
+    const forwarded = user && this.#options.forwarder?.forward(request, info.path, { user, remoteAddress });
+    if (forwarded !== undefined) return await forwarded;
     if (known === undefined || user === undefined || hasWrongScope(known.kind, info)) {
       return await this.#servePath(request, info, query);
     }
-    const { remoteAddress = "" } = connection;
     const response = await handleResource(this.#services, {
       ...{ request, info, query, user, known, warnings },
       remoteAddress,

@@ -1,5 +1,11 @@
 /** HTTP: from a Request to a Response, through the registry. The folders before this one do not use HTTP. */
-export { HttpHandler, type HttpHandlerOptions, type PathHandler } from "./handler.ts";
+export {
+  HttpHandler,
+  type HttpHandlerOptions,
+  type PathHandler,
+  type RequestForwarder,
+  type RequestSender,
+} from "./handler.ts";
 export { type HealthCheck, HealthChecks } from "./health.ts";
 export {
   type BodyDecoder,
@@ -12,5 +18,6 @@ export {
 } from "./media_types.ts";
 export { type RequestMetrics, requestMetrics } from "./request_metrics.ts";
 export { type RequestInfo, requestInfo } from "./request_info.ts";
+export { plainText } from "./response.ts";
 export { Watches, type WatchesOptions } from "./watches.ts";
 export { yamlText } from "./yaml.ts";

@@ -33,10 +33,6 @@ function addon(who: string): KindEffect {
   return { kind: "addon", who };
 }
 
-function stored(missing: string): KindEffect {
-  return { kind: "stored", missing };
-}
-
 const drivers = addon("drivers of storage");
 const priorities = server("queues and refuses requests beyond the seats of their level");
 const rbac = server("authorizes requests");
@@ -61,7 +57,7 @@ export const kindEffects: Readonly<Record<string, KindEffect>> = {
   "secrets": data,
   "serviceaccounts": server("issues tokens, and adds them to Pods"),
   "services": cluster("endpoint-controller", "endpointslice-controller", "service-lb-controller"),
-  "apiservices.apiregistration.k8s.io": stored("no request is passed on to another API server"),
+  "apiservices.apiregistration.k8s.io": server("passes requests on to other API servers"),
   "controllerrevisions.apps": data,
   "daemonsets.apps": cluster("daemonset-controller"),
   "deployments.apps": cluster("deployment-controller"),

@@ -1,6 +1,7 @@
 /** The storage: objects, their history, consistent snapshots, paged lists, cursors for watches, and the file that keeps them. */
 export { type Change, Cursor, type CursorOptions, type Reading, type Snapshot } from "./change_log.ts";
 export type { Durability } from "./durability.ts";
+export { Follower } from "./follower.ts";
 export { ObjectDatabase, StoredDataError, type StoredSettings } from "./object_database.ts";
 export {
   continueAfter,

@@ -50,6 +50,7 @@ const patterns: readonly (readonly [RegExp, string])[] = [
   [/\b(kube-api-access-)[a-z0-9]{5}\b/g, "$1GENERATED"],
   [/\bJTI=[0-9a-f-]{36}/g, "JTI=<id>"],
   [/\bX509SHA256=[0-9a-f]{64}/g, "X509SHA256=<hash>"],
+  [/(?<=dial tcp 127\.0\.0\.1:)\d+/g, "<port>"],
   [/https?:\/\/127\.0\.0\.1:\d+/g, "<server>"],
   [/\b20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z\b/g, "<time>"],
 ];

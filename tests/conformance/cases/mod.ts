@@ -2,6 +2,7 @@
 import type { ConformanceCase } from "../conformance_case.ts";
 import { knownDifferences } from "../known_differences.ts";
 import { accessCases } from "./access.ts";
+import { aggregationCases } from "./aggregation.ts";
 import { bodyCases } from "./bodies.ts";
 import { changeCases } from "./change.ts";
 import { conversionCases } from "./conversions.ts";
@@ -58,6 +59,7 @@ const groups: readonly CaseGroup[] = [
   { group: "mutating", cases: mutatingCases },
   { group: "plugins", cases: pluginCases },
   { group: "forwarding", cases: forwardingCases },
+  { group: "aggregation", cases: aggregationCases },
   { group: "numbers", cases: numberCases },
   { group: "bodies", cases: bodyCases },
   { group: "access", cases: accessCases },
