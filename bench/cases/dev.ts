@@ -27,7 +27,7 @@ export const devCase: Case = {
 
 /** How often the driver asks whether all Pods are ready; the list is small against the work. */
 const pollMs = 500;
-const maxWaitMs = 300_000;
+const maxWaitMs = 900_000;
 
 async function runDev(setting: Setting): Promise<Outcome> {
   return { samples: await interleaved(setting, (subject) => measureDev(subject, setting.scale)), facts: {} };

@@ -12,11 +12,12 @@ import { type Clock, type Random, systemClock, systemRandom } from "../async/mod
 import { Client, type Transport } from "../client/mod.ts";
 import type { ManagerOptions, OperatorController } from "../manager/mod.ts";
 import { liveSecrets } from "../observe/mod.ts";
-import { nextTurn, serve, type ServeHandler, type Server, toBase64 } from "../runtime/mod.ts";
+import { canCollectGarbage, nextTurn, serve, type ServeHandler, type Server, toBase64 } from "../runtime/mod.ts";
 import { issueCertificates, type IssuedCertificates } from "../webhook/mod.ts";
 import { ControllerAccounts } from "./controller_accounts.ts";
 import { installWebhooks, removeWebhooks, webhookCaller } from "./controller_setup.ts";
 import { DataFolder, newToken, type ServerCredentials } from "./data_folder.ts";
+import { paceHeap } from "./heap_pacer.ts";
 import type { KubeletPace } from "./kubelet.ts";
 import { SigningAuthority } from "./signing_authority.ts";
 import { SimulatedCluster } from "./simulated_cluster.ts";
@@ -87,6 +88,7 @@ export class EmbeddedCluster implements AsyncDisposable {
   readonly #folder: DataFolder | undefined;
   readonly #stop = new AbortController();
   readonly #running: Promise<void>;
+  readonly #pacing: Promise<void>;
   readonly #nodesCreated: Promise<void>;
 
   private constructor(parts: {
@@ -117,6 +119,7 @@ export class EmbeddedCluster implements AsyncDisposable {
     const shared = { client, storage, clock, random };
     const cluster = new SimulatedCluster({ ...shared, nodes, pace, caCertificate: ca, signingAuthority });
     const { signal } = this.#stop;
+    this.#pacing = canCollectGarbage() ? paceHeap({ clock, signal }) : Promise.resolve();
     this.#running = workloads ? cluster.run({ stop: signal, kill: signal }) : Promise.resolve();
     this.#nodesCreated = workloads ? Promise.race([cluster.nodesCreated, this.#running]) : Promise.resolve();
     this.#running.catch((error: unknown) => {
@@ -201,6 +204,7 @@ export class EmbeddedCluster implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort();
     await this.#running.catch(() => undefined);
+    await this.#pacing;
     await this.#listener.close();
     this.#api.server[Symbol.dispose]();
     await this.#folder?.[Symbol.asyncDispose]();

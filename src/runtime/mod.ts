@@ -78,6 +78,7 @@ export {
 export {
   addressTowards,
   answerWorkerRequests,
+  canCollectGarbage,
   type ChildResult,
   collectGarbage,
   coreCount,

@@ -17,7 +17,7 @@ import {
 } from "../../runtime/mod.ts";
 import { CommandError, exitCode } from "../command/mod.ts";
 import { shellWord } from "../output/mod.ts";
-import { kubernetesVersion, standInMark, standIns } from "./programs.ts";
+import { clusterVariable, kubernetesVersion, standInMark, standIns } from "./programs.ts";
 
 /** Larger than each script. */
 const scriptBytes = 64 * 1024;
@@ -50,8 +50,8 @@ export async function writeAssets(folder: string): Promise<void> {
     await makeDirectory(folder, 0o755);
     const command = ownCommand().map(shellWord).join(" ");
     for (const name of standIns) {
-      const script = `#!/bin/sh\n# Written by ${standInMark}.\nexec ${command} __envtest ${name} "$@"\n`;
-      await writeScript(joinPath(folder, name), script);
+      const lines = [`# Written by ${standInMark}.`, interpreted, `exec ${command} __envtest ${name} "$@"`];
+      await writeScript(joinPath(folder, name), `#!/bin/sh\n${lines.join("\n")}\n`);
     }
   } catch (error) {
     if (error instanceof CommandError) throw error;
@@ -59,6 +59,13 @@ export async function writeAssets(folder: string): Promise<void> {
     throw new CommandError(`Cannot write to "${folder}": ${reason}`, { code: exitCode.failed, advice, cause: error });
   }
 }
+
+/**
+ * Compiled code of the programs would take 50 MB more, and a suite of a few thousand requests ends before that pays
+ * (bench/README.md). The controllers of a simulated cluster do more work for each of them. Bun reads the variable only at its
+ * start; who sets it decides.
+ */
+const interpreted = `[ -n "$${clusterVariable}" ] || export BUN_JSC_useJIT="\${BUN_JSC_useJIT-0}"`;
 
 const advice = "Choose another folder: envtest DIR";
 

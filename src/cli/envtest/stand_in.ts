@@ -8,7 +8,6 @@ import { type ExitCode, exitCode, runChild, type Session } from "../command/mod.
 import { isOwnScript } from "./assets.ts";
 import { serveEtcd, takeEtcd } from "./etcd.ts";
 import { type FlagProgram, FlagWordError, type FlagWords, helpOfFlags, readFlagWords } from "./flag_words.ts";
-import { startApiServer } from "./kube_apiserver.ts";
 import {
   apiServerProgram,
   clusterVariable,
@@ -79,6 +78,8 @@ async function runApiServer(args: readonly string[], session: Session): Promise<
   if (taken === "taken-over") {
     warn("the objects of the API server that used this etcd before have ended with it");
   }
+  // The stand-in for etcd does without it.
+  const { startApiServer } = await import("./kube_apiserver.ts");
   await using server = await startApiServer(flags, {
     hasCluster: ["1", "true"].includes(session.environment[clusterVariable] ?? ""),
     onWarning: warn,

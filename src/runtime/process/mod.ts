@@ -9,6 +9,7 @@ export {
   type SpawnResult,
 } from "./child_process.ts";
 export {
+  canCollectGarbage,
   collectGarbage,
   type Environment,
   environment,

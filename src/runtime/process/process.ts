@@ -132,10 +132,19 @@ export function nextTurn(): Promise<void> {
  * work. Without effect on Deno, which offers no way.
  */
 export function collectGarbage(): void {
+  collector()?.(true);
+}
+
+/** True if {@link collectGarbage} has an effect. */
+export function canCollectGarbage(): boolean {
+  return collector() !== undefined;
+}
+
+function collector(): ((isNow: boolean) => void) | undefined {
   const bun: unknown = Reflect.get(globalThis, "Bun");
-  if (typeof bun !== "object" || bun === null) return;
+  if (typeof bun !== "object" || bun === null) return undefined;
   const collect: unknown = Reflect.get(bun, "gc");
-  if (typeof collect === "function") collect(true);
+  return typeof collect === "function" ? (isNow) => void collect(isNow) : undefined;
 }
 
 /** Ends this process. */
