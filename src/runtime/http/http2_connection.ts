@@ -69,7 +69,11 @@ export class Http2Connection implements HttpConnection {
   }
 
   destroy(): void {
+    if (this.#isDestroyed) return;
     this.#isDestroyed = true;
+    // What can be sent at once: the client then knows which of its requests have not begun.
+    this.#writer.write(goawayFrame(this.#lastStreamId, errorCodes.noError));
+    this.#writer.flush();
     this.#source.fail(closing());
     this.#resetAll();
     this.#socket.destroy();

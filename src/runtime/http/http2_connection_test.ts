@@ -1,5 +1,7 @@
 /** Tests of HTTP/2: requests, responses, watches on one connection, backpressure, limits of time, and the end of a server. */
+import { execFile, spawnSync } from "node:child_process";
 import * as http2 from "node:http2";
+import { promisify } from "node:util";
 import { assert, assertEquals, test } from "../../../tests/testing.ts";
 import { CertificateAuthority } from "../../../tests/controlplane/certificate_authority.ts";
 import { until } from "../../../tests/until.ts";
@@ -352,6 +354,47 @@ test("drain() tells the client during the delay, lets requests finish and refuse
   await drained;
   assertEquals(clock.pendingTimers, 0);
 });
+
+test("close() tells the client which request was the last, and ends it", async () => {
+  const { handler, streams, cancelled } = pushed();
+  await using served = await serving({}, handler);
+  using peer = await http2Peer(served.server.port);
+  peer.send(requestFrame(1, { path: "/1" }));
+  await until(() => streams.size === 1 && peer.statusOf(1) !== undefined, "the response");
+  await served.server.close();
+  await until(() => peer.isClosed, "closing");
+  assertEquals([peer.goaway, cancelled], [{ lastStreamId: 1, code: errorCodes.noError }, ["/1"]]);
+  assertEquals(served.clock.pendingTimers, 0);
+});
+
+const curl = curlWithHttp2();
+const curlTitle = "curl writes and reads a body over HTTP/2";
+if (!curl) test.skip(curlTitle, "there is no curl with HTTP/2");
+else {
+  test(curlTitle, async () => {
+    await using served = await serving();
+    const url = `https://127.0.0.1:${served.server.port}/a%2Fb?c`;
+    const args = [
+      "-sk",
+      "--http2",
+      "-w",
+      " %{http_version} %{http_code}",
+      "-H",
+      "expect: 100-continue",
+      "-d",
+      "body",
+      url,
+    ];
+    const { stdout } = await promisify(execFile)("curl", args);
+    assertEquals(stdout, "got body 2 200");
+    assertEquals(served.seen, [`POST /a%2Fb?c 127.0.0.1:${served.server.port} 4`]);
+  });
+}
+
+function curlWithHttp2(): boolean {
+  const { stdout } = spawnSync("curl", ["--version"], { encoding: "utf8" });
+  return /^Features:.*\bHTTP2\b/m.test(stdout ?? "");
+}
 
 test("[security 13] unfinished frames, slow bodies and idle connections end at their time limits", async () => {
   await using served = await serving();
