@@ -3,6 +3,7 @@ export { RequestAuthenticator, type RequestAuthenticatorOptions } from "./authen
 export { type Account, AccountAuthenticator, withBootstrapRbac } from "./accounts.ts";
 export { AuthorizerChain } from "./authorizer_chain.ts";
 export { bootstrapRbac } from "./bootstrap_rbac.ts";
+export { claimStatusCheck } from "./claim_status_check.ts";
 export { escalationCheck } from "./escalation.ts";
 export { FlowSchemas } from "./flow_schemas.ts";
 export { NodeAuthorizer } from "./node_authorizer.ts";

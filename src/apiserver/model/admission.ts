@@ -24,6 +24,8 @@ export interface AdmissionRequest {
   readonly options: JsonObject;
   readonly user: User;
   readonly isDryRun: boolean;
+  /** True for a PATCH, whose operation is UPDATE. @default false */
+  readonly isPatch?: boolean;
   /** True while the mutating plugins run again, because one of them has asked for it. @default false */
   isSecondRound?: boolean;
   /** A plugin sets it when it has changed the object in a way that earlier plugins need to see. @default false */

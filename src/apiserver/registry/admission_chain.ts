@@ -128,6 +128,7 @@ function requestOf(call: Call, admission: Admission): AdmissionRequest {
     options: optionsOf(options, admission.operation),
     user,
     isDryRun,
+    isPatch: options["kind"] === "PatchOptions",
     warn: (text) => call.warn(text),
   };
 }
