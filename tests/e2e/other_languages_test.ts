@@ -80,6 +80,7 @@ const noGo = missing("go");
 if (noGo !== undefined) test.skip(setupTitle, noGo);
 else {
   test(setupTitle, async () => {
+    assertStringIncludes(guide, `the exact version (${version})`);
     const setup = await setupEnvtest();
     assert(setup.kind === "ready", setup.kind === "ready" ? "" : setup.reason);
     const data = mkdtempSync(join(tmpdir(), "pintle-setup-envtest-"));
