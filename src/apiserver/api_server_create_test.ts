@@ -150,7 +150,7 @@ test("unknown and duplicate fields cause warnings, a rejection or nothing, depen
   assertEquals(warned.code, 201);
   assertEquals(
     warned.headers.get("warning"),
-    '299 - "duplicate field \\"data.a\\"", 299 - "unknown field \\"metadata.foo\\"", 299 - "unknown field \\"bar\\""',
+    '299 - "unknown field \\"metadata.foo\\"", 299 - "unknown field \\"bar\\"", 299 - "duplicate field \\"data.a\\""',
   );
   const rejected = await server.send("POST", `${configMaps}?fieldValidation=Strict`, body("b"));
   assertEquals(
@@ -158,7 +158,7 @@ test("unknown and duplicate fields cause warnings, a rejection or nothing, depen
     [
       400,
       'ConfigMap in version "v1" cannot be handled as a ConfigMap: strict decoding error: ' +
-      'duplicate field "data.a", unknown field "metadata.foo", unknown field "bar"',
+      'unknown field "metadata.foo", unknown field "bar", duplicate field "data.a"',
     ],
   );
   const ignored = await server.send("POST", `${configMaps}?fieldValidation=Ignore`, body("c"));

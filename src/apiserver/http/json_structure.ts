@@ -97,6 +97,10 @@ interface Level {
   readonly keys: Set<string> | undefined;
   key: string;
   index: number;
+  /** True inside of a value that is passed over. */
+  readonly isSkipped: boolean;
+  /** True while the value of the present key is passed over. */
+  skipsValue: boolean;
 }
 
 /** The most duplicate keys that are reported, as `sigs.k8s.io/json`. */
@@ -107,39 +111,96 @@ const maxPathCharacters = 64 * 1024;
 /** The paths of the first duplicate keys, as a strict decoder reports them: `spec.ports[0].name`. */
 export function duplicateKeys(text: string): readonly string[] {
   const found: string[] = [];
+  let characters = 0;
+  visitKeys(text, (path, isRepeated) => {
+    if (!isRepeated) return "enter";
+    found.push(path);
+    characters += path.length;
+    return found.length >= maxDuplicates || characters > maxPathCharacters ? "stop" : "enter";
+  });
+  return found;
+}
+
+/** What follows a key: its value is visited, its value is passed over, or the visit ends. */
+type Visit = "enter" | "skip" | "stop";
+
+/** Calls `onKey` for each key of a text, in its order. @param onKey gets the path, and true for a key that the object had before */
+function visitKeys(
+  text: string,
+  onKey: (path: string, isRepeated: boolean, start: number, end: number) => Visit,
+): void {
   const levels: Level[] = [];
   let isKeyNext = false;
-  let [counted, characters] = [0, 0];
   for (let at = 0; at < text.length; at++) {
-    for (; counted < found.length; counted++) characters += found[counted]?.length ?? 0;
-    if (counted >= maxDuplicates || characters > maxPathCharacters) break;
     const code = text.charCodeAt(at);
     const level = levels.at(-1);
     if (code === quote) {
       const end = stringEnd(text, at);
-      if (isKeyNext && level?.keys !== undefined) addKey(level, JSON.parse(text.slice(at, end + 1)), found);
+      if (isKeyNext && level?.keys !== undefined && !level.isSkipped) {
+        level.key = JSON.parse(text.slice(at, end + 1));
+        const path = level.path === "" ? level.key : `${level.path}.${level.key}`;
+        const next = onKey(path, level.keys.has(level.key), at, end);
+        if (next === "stop") return;
+        level.skipsValue = next === "skip";
+        level.keys.add(level.key);
+      }
       at = end;
       isKeyNext = false;
     } else if (code === openObject || code === openList) {
       const keys = code === openObject ? new Set<string>() : undefined;
-      levels.push({ path: pathBelow(level), keys, key: "", index: 0 });
+      const isSkipped = level !== undefined && (level.isSkipped || level.skipsValue);
+      levels.push({ path: isSkipped ? "" : pathBelow(level), keys, key: "", index: 0, isSkipped, skipsValue: false });
       isKeyNext = code === openObject;
     } else if (code === closeObject || code === closeList) {
       levels.pop();
       isKeyNext = false;
     } else if (code === comma && level !== undefined) {
       level.index++;
+      level.skipsValue = false;
       isKeyNext = level.keys !== undefined;
     }
   }
-  return found;
 }
 
-function addKey(level: Level, key: unknown, found: string[]): void {
-  if (typeof key !== "string") return;
-  level.key = key;
-  if (level.keys?.has(key) === true) found.push(level.path === "" ? key : `${level.path}.${key}`);
-  level.keys?.add(key);
+/**
+ * Problems with fields in the order in which Go's decoder finds them in a text. A decoder passes over the value of an unknown
+ * field, and reports each problem once.
+ *
+ * @param problems `unknown field "spec.a"` or `duplicate field "spec.a"`; others stay at the end
+ */
+export function inTextOrder(text: string, problems: readonly string[]): readonly string[] {
+  if (problems.length < 2) return problems;
+  const known: ReadonlySet<string> = new Set(problems);
+  const pending = new Set(problems);
+  const ordered: string[] = [];
+  visitKeys(text, (path, isRepeated) => {
+    const unknown = `unknown field ${JSON.stringify(path)}`;
+    const problem = known.has(unknown) ? unknown : isRepeated ? `duplicate field ${JSON.stringify(path)}` : "";
+    if (pending.delete(problem)) ordered.push(problem);
+    return pending.size === 0 ? "stop" : problem === unknown ? "skip" : "enter";
+  });
+  return [...ordered, ...[...pending].filter((problem) => !problem.startsWith("duplicate field "))];
+}
+
+/** A text without duplicate keys, and the mark that follows the names of those that were renamed. */
+interface RenamedKeys {
+  readonly text: string;
+  readonly mark: string;
+}
+
+/** Gives each repeated key a name of its own, so that JSON.parse keeps its value. */
+export function renameRepeatedKeys(text: string): RenamedKeys {
+  const mark = `#${crypto.randomUUID()}#`;
+  const parts: string[] = [];
+  let [copied, count] = [0, 0];
+  visitKeys(text, (_path, isRepeated, _start, end) => {
+    if (isRepeated) {
+      parts.push(text.slice(copied, end), mark, String(count++));
+      copied = end;
+    }
+    return "enter";
+  });
+  return { text: parts.join("") + text.slice(copied), mark };
 }
 
 function pathBelow(level: Level | undefined): string {

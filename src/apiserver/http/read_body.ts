@@ -14,12 +14,22 @@ import {
   type Kind,
   numberLiteral,
   parseLiteralJson,
+  put,
   read,
   StatusError,
 } from "../model/mod.ts";
 import { type ParsedBody, summary, unregistered } from "../registry/mod.ts";
 import { type BodyText, goText, withoutLoneSurrogates } from "./body_text.ts";
-import { checkCollections, duplicateKeys, maxDepth, membersOf, openingAt, structureOf } from "./json_structure.ts";
+import {
+  checkCollections,
+  duplicateKeys,
+  inTextOrder,
+  maxDepth,
+  membersOf,
+  openingAt,
+  renameRepeatedKeys,
+  structureOf,
+} from "./json_structure.ts";
 import { type BodyDecoder, bodyFormat } from "./media_types.ts";
 import { parseYaml } from "./yaml.ts";
 
@@ -114,8 +124,42 @@ function parseJson({ text, bytes }: BodyText, kind: Kind, shown = text): ParsedB
   const value = parsedValue({ text, bytes }, kind, shown);
   if (value === null) return { draft: {}, duplicates: [], text: shown };
   if (!isDraft(value)) throw notAnObject(kind, shown, value);
-  const duplicates = members === membersOf(value) ? [] : duplicateKeys(text).map((path) => `duplicate field "${path}"`);
-  return { draft: value, duplicates, text: shown };
+  const order = (problems: readonly string[]) => inTextOrder(text, problems);
+  if (members === membersOf(value)) return { draft: value, duplicates: [], text: shown, order };
+  const duplicates = duplicateKeys(text).map((path) => `duplicate field ${JSON.stringify(path)}`);
+  if (!kind.hasStrategicMerge) return { draft: value, duplicates, text: shown, order };
+  return { ...repeatedValues({ text, bytes }, kind, shown), duplicates, text: shown, order };
+}
+
+/** Go decodes the second value of a key into the struct or the map that the first one has filled. */
+function repeatedValues(body: BodyText, kind: Kind, shown: string): Pick<ParsedBody, "draft" | "firstValues"> {
+  const { text, mark } = renameRepeatedKeys(body.text);
+  const [draft, firstValues] = [false, true].map((isFirst) => {
+    const value = parsedValue({ ...body, text }, kind, shown);
+    mergeRepeated(value, mark, isFirst);
+    return isDraft(value) ? value : {};
+  });
+  return { draft: draft ?? {}, firstValues: firstValues ?? {} };
+}
+
+/** @param isFirst keeps the first value of a key, and otherwise puts each one over those before it */
+function mergeRepeated(value: DraftValue, mark: string, isFirst: boolean): void {
+  if (Array.isArray(value)) { for (const item of value) mergeRepeated(item, mark, isFirst); }
+  if (!isDraft(value)) return;
+  for (const [key, item] of Object.entries(value)) {
+    mergeRepeated(item, mark, isFirst);
+    const at = key.indexOf(mark);
+    if (at < 0) continue;
+    delete value[key];
+    const name = key.slice(0, at);
+    if (!isFirst) put(value, name, over(read(value, name) ?? null, item));
+  }
+}
+
+function over(before: DraftValue, next: DraftValue): DraftValue {
+  if (!isDraft(before) || !isDraft(next)) return next;
+  for (const [key, item] of Object.entries(next)) put(before, key, over(read(before, key) ?? null, item));
+  return before;
 }
 
 function parsedValue({ text, bytes }: BodyText, kind: Kind, shown: string): DraftValue {
@@ -149,7 +193,7 @@ async function yamlSource({ text, bytes }: BodyText, kind: Kind): Promise<BodySo
   return sourceOf(() => {
     const draft = first ?? parseJson(body, kind, text).draft;
     first = undefined;
-    return { draft, duplicates, text };
+    return { draft, duplicates, text, order: (problems) => inTextOrder(body.text, problems) };
   }, text.length);
 }
 

@@ -278,7 +278,10 @@ async function parsePatch(
   const keepsLiterals = kind.hasStrategicMerge && type !== "application/strategic-merge-patch+json";
   const parsed = parsedJson(text, keepsLiterals);
   if (parsed === undefined) throw malformed(type, { text, bytes }, validation);
-  return { value: parsed.value, duplicates: parsed.duplicates.map((path) => `duplicate field "${path}"`) };
+  return {
+    value: parsed.value,
+    duplicates: [...new Set(parsed.duplicates.map((path) => `duplicate field ${JSON.stringify(path)}`))],
+  };
 }
 
 function parsedJson(

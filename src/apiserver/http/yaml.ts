@@ -3,10 +3,10 @@
  * its common errors have the messages of go-yaml. yamlText() writes sorted keys and unindented lists, quotes texts that YAML
  * 1.1 would read as another type, and folds long lines at the same places as go-yaml.
  */
-import { parseExactJson, parseFiniteJson, printExactJson } from "../../api/mod.ts";
+import { parseExactJson, parseFiniteJson } from "../../api/mod.ts";
 import { nextTurn } from "../../runtime/mod.ts";
 import type { YamlDocument } from "../../yaml/mod.ts";
-import { type Json, type JsonObject, StatusError } from "../model/mod.ts";
+import { goJson, type Json, type JsonObject, StatusError } from "../model/mod.ts";
 import { hasSurrogateEscape } from "./body_text.ts";
 import { firstDocument, goYamlMessage, readYaml } from "./go_yaml.ts";
 import { checkCollections, maxDepth, membersOf, structureOf } from "./json_structure.ts";
@@ -14,7 +14,7 @@ import { checkCollections, maxDepth, membersOf, structureOf } from "./json_struc
 /** A document. */
 export interface ParsedYaml {
   readonly value: Json;
-  /** The same as text, with integers up to 2^64, which the value has as doubles. */
+  /** The same as text with sorted keys, and with integers up to 2^64, which the value has as doubles. */
   readonly json: string;
   readonly duplicates: readonly string[];
 }
@@ -34,12 +34,12 @@ export async function parseYaml(
   const read = readYaml(bytes);
   if (read.kind === "unreadable") throw malformed(`yaml: ${read.why}`);
   const json = jsonIn(read.text);
-  if (json !== undefined) return { value: json, json: printExactJson(json), duplicates: [] };
+  if (json !== undefined) return { value: json, json: goJson(json), duplicates: [] };
   const first = firstDocument(read.text);
   if (first.kind === "malformed") throw malformed(`yaml: ${first.why}`);
   const { text } = first;
   const only = jsonIn(text);
-  if (only !== undefined) return { value: only, json: printExactJson(only), duplicates: [] };
+  if (only !== undefined) return { value: only, json: goJson(only), duplicates: [] };
   // Loaded on first use, because most servers in tests get no YAML.
   const yaml = await import("../../yaml/mod.ts");
   const document = await yaml.parseYamlInTurns(text, { dialect: "go" }, nextTurn);
@@ -96,7 +96,7 @@ const unresolved = /^Unresolved alias \(.*\): (.*)$/;
 
 function jsonOf(document: YamlDocument, malformed: (why: string) => StatusError): Omit<ParsedYaml, "duplicates"> {
   try {
-    const json = printExactJson(document.value()) ?? "null";
+    const json = goJson(document.value() as Json);
     return { json, value: parseExactJson(json) as Json };
   } catch (error) {
     const why = error instanceof Error ? error.message : "unreadable";

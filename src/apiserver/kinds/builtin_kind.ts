@@ -227,6 +227,11 @@ export class BuiltinKind implements Kind {
     return statusMetadata === "noLabels" ? [...paths, ["metadata", "labels"]] : paths;
   }
 
+  /** Absent for most kinds, so that their objects need not be read. */
+  get shown(): ((object: JsonObject) => JsonObject) | undefined {
+    return this.#options.rules.shown;
+  }
+
   convert(objects: readonly JsonObject[]): readonly JsonObject[] {
     const { convert } = this.#options.rules;
     const apiVersion = this.group === "" ? this.version : `${this.group}/${this.version}`;

@@ -182,6 +182,8 @@ export interface Kind extends KindNames {
   fieldValue(object: JsonObject, field: string): string | undefined;
   /** True where a field selector may name the field. */
   isSelectable(field: string): boolean;
+  /** A stored object as clients see it, for a kind that hides fields from them. @default as it is stored */
+  shown?(object: JsonObject): JsonObject;
   /** Converts objects of another version of the collection to this one. Synchronous for built-in kinds and strategy `None`. */
   convert(objects: readonly JsonObject[]): readonly JsonObject[] | Promise<readonly JsonObject[]>;
 }

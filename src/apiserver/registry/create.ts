@@ -11,7 +11,6 @@ import {
   kindSubject,
   type RegistryParts,
   type Representation,
-  represented,
   storageNamespace,
   subjectOf,
   writeContext,
@@ -29,7 +28,7 @@ import {
   wipeSystemFields,
 } from "./metadata.ts";
 import { kindNameErrors, metadataErrors } from "./metadata_rules.ts";
-import { represent, toStorage } from "./represent.ts";
+import { represent, representDraft, toStorage } from "./represent.ts";
 
 /** Names that are generated for one `generateName` until one is free. */
 const maxNameAttempts = 8;
@@ -81,7 +80,7 @@ export async function finishCreate(parts: RegistryParts, call: Call, draft: Draf
   const converted = toStorage(draft, kind, call.family.storage);
   const object = converted instanceof Promise ? await converted : converted;
   const stored = storeNew(parts, call, { draft, object, name });
-  return stored === undefined ? represented(draft) : await represent(stored, kind);
+  return stored === undefined ? representDraft(draft, kind) : await represent(stored, kind);
 }
 
 function nameDraft(parts: RegistryParts, call: Call, metadata: Draft): void {

@@ -30,6 +30,10 @@ export interface ParsedBody {
   readonly text: string;
   /** @default json */
   readonly numbers?: NumberRule;
+  /** Sorts problems as a decoder finds them in the body. @default as they are */
+  readonly order?: (problems: readonly string[]) => readonly string[];
+  /** The draft with the first values of keys that occur several times: they must have the right types, too. */
+  readonly firstValues?: Draft;
 }
 
 /** @throws StatusError 400 (422 for a custom resource of another kind) when it is not an object of the kind */
@@ -37,10 +41,15 @@ export function decodeObject(kinds: KindRegistry, call: Call, body: ParsedBody):
   const { kind } = call;
   const { draft } = body;
   checkType(kinds, kind, draft, body.text);
+  if (body.firstValues !== undefined) kind.decode(body.firstValues, body.numbers);
   const unknown = kind.decode(draft, body.numbers);
   const unknownMetadata = decodeMetadata(draft, kind);
   if (call.fieldValidation !== "Ignore") {
-    reportStrict(call, bounded([...body.duplicates, ...unknownMetadata, ...unknown]));
+    // The fields of a custom resource are found in maps, whose keys are sorted.
+    const problems = kind.hasStrategicMerge
+      ? [...body.duplicates, ...unknownMetadata, ...unknown]
+      : [...body.duplicates, ...unknownMetadata.toSorted(), ...unknown.toSorted()];
+    reportStrict(call, bounded(kind.hasStrategicMerge ? body.order?.(problems) ?? problems : problems));
   }
   return draft;
 }
@@ -51,7 +60,7 @@ const [maxProblems, maxCharacters] = [100, 64 * 1024];
 function bounded(problems: readonly string[]): readonly string[] {
   const shown: string[] = [];
   let characters = 0;
-  for (const problem of problems) {
+  for (const problem of new Set(problems)) {
     if (shown.length === maxProblems || characters > maxCharacters) break;
     const text = problem.slice(0, maxCharacters);
     characters += text.length;

@@ -12,6 +12,8 @@ import {
   goPlain,
   internalError,
   invalid,
+  isDraft,
+  isJsonArray,
   isJsonObject,
   isSameJson,
   type Json,
@@ -19,6 +21,7 @@ import {
   jsonTypeName,
   type Kind,
   notFound,
+  put,
   read,
   StatusError,
   type TypeSchema,
@@ -127,8 +130,11 @@ function decodePatched(
   try {
     checkPatchedVersion(call.kind, draft);
     decodeAsItself(parts, call, draft);
-    const numbers = body.type === "application/strategic-merge-patch+json" ? "converted" : "json";
-    decodeObject(parts.kinds, collecting, { draft, duplicates: [], text: "", numbers });
+    const isMerged = body.type === "application/strategic-merge-patch+json";
+    const numbers = isMerged ? "converted" : "json";
+    // The decoder reads the patched object with sorted keys, so the problems are sorted, too.
+    const order = (unknown: readonly string[]) => (isMerged ? unknown.map(unquoted) : unknown).toSorted();
+    decodeObject(parts.kinds, collecting, { draft, duplicates: [], text: "", numbers, order });
   } catch (error) {
     throw asPatchError(error, call, old, body);
   }
@@ -138,6 +144,12 @@ function decodePatched(
     throw patchError(shownPatch(call, old, body), `strict decoding error: ${found.join(", ")}`);
   }
   for (const problem of found) call.warn(problem);
+}
+
+/** The decoder of merged maps escapes nothing in the names of fields. */
+function unquoted(problem: string): string {
+  const quoted = /^unknown field (".*")$/s.exec(problem)?.[1];
+  return quoted === undefined ? problem : `unknown field "${JSON.parse(quoted)}"`;
 }
 
 /** A patch may change the version of a custom resource, which is an error of its own: its objects are maps. */
@@ -194,7 +206,26 @@ function shownPatch(call: Call, old: JsonObject, body: PatchBody): string {
   if (patched !== undefined && !call.kind.hasStrategicMerge) return withLiterals(goJson(patched.object));
   return patched === undefined
     ? goPlain(body.value)
-    : withLiterals(patchedText(patched.object, live, call.kind.schema));
+    : withLiterals(patchedText(patched.object, live, call.kind.schema, visitedBy(body)));
+}
+
+/** The objects that a patch has read to change them, as the patch of evanphx/json-patch reads them: it writes them sorted. */
+function visitedBy({ type, value }: PatchBody): JsonObject {
+  if (type === "application/merge-patch+json") return isJsonObject(value) ? value : {};
+  const visited: Draft = {};
+  for (const operation of isJsonArray(value) ? value : []) {
+    if (!isJsonObject(operation)) continue;
+    for (const pointer of [read(operation, "path"), read(operation, "from")]) {
+      let place = visited;
+      for (const key of typeof pointer === "string" ? pointer.split("/").slice(1, -1) : []) {
+        const next = read(place, key);
+        const below: Draft = isDraft(next) ? next : {};
+        put(place, key, below);
+        place = below;
+      }
+    }
+  }
+  return visited as JsonObject;
 }
 
 /** 422: the patched object cannot be decoded. @param shown the object, or the patch itself */
@@ -312,19 +343,27 @@ const metadataOrder = [
  * A patched object as kube-apiserver shows it in an error: the fields that the patch has changed are sorted, and the others
  * are in the order of the Go struct.
  *
- * @param old the object before the patch
+ * @param old the object before the patch @param visited the objects that it has read, which are sorted, too
  */
-export function patchedText(object: JsonObject, old: JsonObject, type: TypeSchema): string {
-  return changedText(object, old, type, true);
+export function patchedText(object: JsonObject, old: JsonObject, type: TypeSchema, visited: JsonObject = {}): string {
+  return changedText(object, old, type, visited, true);
 }
 
-function changedText(object: JsonObject, old: JsonObject, type: TypeSchema, isRoot = false): string {
+function changedText(
+  object: JsonObject,
+  old: JsonObject,
+  type: TypeSchema,
+  visited: JsonObject,
+  isRoot = false,
+): string {
   const fields = Object.keys(object).sort().map((key) => {
     const schema = type.kind === "struct" ? type.fields.get(key) : undefined;
     const [value, before] = [read(object, key) ?? null, read(old, key) ?? null];
-    if (!isSameJson(value, before)) {
+    const below = read(visited, key);
+    if (!isSameJson(value, before) || (isJsonObject(below) && isJsonObject(value))) {
       const isChanged = isJsonObject(value) && isJsonObject(before);
-      return `${goJson(key)}:${isChanged ? changedText(value, before, schema ?? type) : goJson(value)}`;
+      const inner = isJsonObject(below) ? below : {};
+      return `${goJson(key)}:${isChanged ? changedText(value, before, schema ?? type, inner) : goJson(value)}`;
     }
     if (isRoot && key === "metadata" && isJsonObject(value)) return `${goJson(key)}:${metadataText(value)}`;
     return `${goJson(key)}:${isJsonObject(value) && schema?.kind === "map" ? goJson(value) : printExactJson(value)}`;

@@ -25,7 +25,6 @@ import {
   kindSubject,
   type RegistryParts,
   type Representation,
-  represented,
   storageNamespace,
   subjectOf,
   writeContext,
@@ -42,7 +41,7 @@ import {
   readMetadata,
 } from "./metadata.ts";
 import { metadataErrors, metadataUpdateErrors } from "./metadata_rules.ts";
-import { represent, toStorage } from "./represent.ts";
+import { inVersion, represent, representDraft, toStorage } from "./represent.ts";
 
 /** Replaces an object, or a part of it such as its status, by a body. @throws StatusError */
 export function put(parts: RegistryParts, call: Call, name: string, body: Body): Promise<WriteResponse> {
@@ -107,7 +106,7 @@ async function tryUpdate(parts: RegistryParts, call: Call, change: Change): Prom
   const { kind } = call;
   const stored = parts.storage.find(kind.collection, storageNamespace(call), change.name);
   if (stored === undefined) return await createMissing(parts, call, change);
-  const old = (await represent(stored, kind)).object;
+  const old = kind.shown === undefined ? (await represent(stored, kind)).object : await inVersion(stored, kind);
   checkUid(call, change, old);
   if (call.pause !== undefined) await call.pause();
   const draft = await change.next(old);
@@ -136,12 +135,14 @@ async function storeChange(parts: RegistryParts, call: Call, step: Step): Promis
   const { kind, family } = call;
   const { stored, old, next } = step;
   if (mayBeRemoved(call, next, old)) {
-    if (call.isDryRun) return done(represented(next));
-    return parts.storage.delete(kind.collection, stored) === undefined ? { kind: "raced" } : done(represented(next));
+    if (call.isDryRun) return done(representDraft(next, kind));
+    return parts.storage.delete(kind.collection, stored) === undefined
+      ? { kind: "raced" }
+      : done(representDraft(next, kind));
   }
   if (isSameJson(next, old)) return done(await represent(stored, kind));
   const object = await toStorage(next, kind, family.storage);
-  if (call.isDryRun) return done(represented(next));
+  if (call.isDryRun) return done(representDraft(next, kind));
   const updated = storeWithinSizeLimit(
     object,
     (fitting) => parts.storage.update(kind.collection, stored, fitting),

@@ -40,6 +40,7 @@ const patterns: readonly (readonly [RegExp, string])[] = [
   [/("uid":")[0-9a-f-]{36}/g, "$1<uid>"],
   [/(\\"uid\\":\\")[0-9a-f-]{36}/g, "$1<uid>"],
   [/(controller-uid(?:=|":"))[0-9a-f-]{36}/g, "$1<uid>"],
+  [/(\bcontinue=)eyJ[\w-]{20,}/g, "$1<token>"],
   [/\b10\.96\.\d+\.\d+\b/g, "<address>"],
   // The real server ends a message about fields that must not change with a diff of Go structs, ours with their names.
   [/(?<=(?:may not|is immutable) [^\n]*)\n@@ [^\n]*\n(?:[ +@-][^\n]*\n)*/g, "; <changed fields>"],

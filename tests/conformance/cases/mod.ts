@@ -18,6 +18,8 @@ import { kindCases } from "./kinds.ts";
 import { kubectlCases } from "./kubectl.ts";
 import { mutatingCases } from "./mutating.ts";
 import { numberCases } from "./numbers.ts";
+import { networkCases } from "./networks.ts";
+import { strictCases } from "./strict.ts";
 import { subresourceCases } from "./subresources.ts";
 import { patchCases } from "./patch.ts";
 import { pathCases } from "./paths.ts";
@@ -62,6 +64,8 @@ const groups: readonly CaseGroup[] = [
   { group: "aggregation", cases: aggregationCases },
   { group: "numbers", cases: numberCases },
   { group: "bodies", cases: bodyCases },
+  { group: "strict", cases: strictCases },
+  { group: "networks", cases: networkCases },
   { group: "access", cases: accessCases },
   { group: "kubectl", cases: kubectlCases },
 ];

@@ -68,6 +68,7 @@ export const serviceRules: KindRules = {
     ["spec.clusterIP", (service) => textAt(objectAt(service, "spec"), "clusterIP")],
     ["spec.type", (service) => textAt(objectAt(service, "spec"), "type")],
   ]),
+  shown: withoutUnusedPolicy,
   prepareForCreate: allocateForCreate,
   prepareForUpdate(draft, old, context) {
     dropFieldsOfOldType(draft, old);
@@ -88,6 +89,12 @@ export const serviceRules: KindRules = {
   validateStatus: checkStatus,
   warnings: (service, old) => [...serviceWarnings(service), ...(old === undefined ? [] : balancerWarnings(service))],
 };
+
+/** An ExternalName has no traffic inside of the cluster; a policy that is stored counts again with the next type. */
+function withoutUnusedPolicy(service: JsonObject): JsonObject {
+  const { internalTrafficPolicy, ...spec } = objectAt(service, "spec");
+  return spec["type"] !== "ExternalName" || internalTrafficPolicy === undefined ? service : { ...service, spec };
+}
 
 /** Drops the fields that the new type does not have, unless the client changed them. */
 function dropFieldsOfOldType(draft: Draft, old: JsonObject): void {

@@ -57,6 +57,8 @@ export interface KindRules {
   /** Fields that a field selector may use, in addition to metadata.name and metadata.namespace. */
   readonly fieldSelectors?: ReadonlyMap<string, (object: JsonObject) => string>;
 
+  /** A stored object as clients see it; the same value if nothing is hidden. @default as it is stored */
+  shown?(object: JsonObject): JsonObject;
   /** Runs after the status was dropped and the generation was set. */
   prepareForCreate?(draft: Draft, context: WriteContext): void;
   /** Runs after the old status was restored, before the generation is incremented. */
