@@ -46,6 +46,8 @@ export class Http2Connection implements HttpConnection {
   /** The streams that wait for the client. */
   #waitingStreams = 0;
   #block: OpenBlock | undefined;
+  /** True if the time limit of a body may have to start. */
+  #hasNewBody = false;
   #hasSettings = false;
   #streamWindowBytes = defaultWindowBytes;
   #receiveWindowBytes = connectionWindowBytes;
@@ -148,7 +150,10 @@ export class Http2Connection implements HttpConnection {
   /** Waits for more bytes. */
   async #more(): Promise<boolean> {
     const { timers, limits } = this.#host;
-    for (const stream of this.#streams.values()) stream.limitBody();
+    if (this.#hasNewBody) {
+      for (const stream of this.#streams.values()) stream.limitBody();
+      this.#hasNewBody = false;
+    }
     if (this.#source.bytes.length > 0 || this.#block !== undefined) {
       this.#frameLimit ??= timers.timer(
         limits.headerTimeoutMs,
@@ -280,6 +285,7 @@ export class Http2Connection implements HttpConnection {
     }
     try {
       const head = requestHeadOf(list, !isLast, limits);
+      this.#hasNewBody ||= !isLast;
       this.#newStream(streamId, slot).start(head);
     } catch (error) {
       if (!(error instanceof RequestError)) {
@@ -347,7 +353,6 @@ export class Http2Connection implements HttpConnection {
     for (const [id, value] of settings) this.#set(id, value);
     this.#hasSettings = true;
     this.#writer.write(frameBytes({ type: frameTypes.settings, flags: frameFlags.ack }));
-    this.#writer.wakeAll();
   }
 
   #set(id: number, value: number): void {
@@ -379,7 +384,6 @@ export class Http2Connection implements HttpConnection {
     if (this.#streams.get(streamId)?.grant(bytes) === false) {
       throw new StreamError(errorCodes.flowControlError, "the window is too large");
     }
-    this.#writer.wakeAll();
   }
 
   #onReset(frame: Frame): void {

@@ -8,7 +8,7 @@
  */
 import { ByteCollector } from "./byte_source.ts";
 import { dataFrames, encodedFields, type ErrorCode, errorCodes, type Field, headersFrames } from "./h2/mod.ts";
-import { resetFrame, StreamError, windowUpdateFrame } from "./h2/mod.ts";
+import { maxWindowBytes, resetFrame, StreamError, windowUpdateFrame } from "./h2/mod.ts";
 import { bodyTooLarge } from "./http_body.ts";
 import { RequestError, type RequestHead } from "./http_head.ts";
 import type { Http2Writer } from "./http2_writer.ts";
@@ -133,8 +133,10 @@ export class Http2Stream {
 
   /** The client may get more. @returns false when the window is too large then */
   grant(bytes: number): boolean {
+    const isStalled = this.#sendWindowBytes <= 0;
     this.#sendWindowBytes += bytes;
-    return this.#sendWindowBytes < 2 ** 31;
+    if (isStalled) this.#parts.writer.wakeAll();
+    return this.#sendWindowBytes <= maxWindowBytes;
   }
 
   /** Ends the stream now. `code`: what the client gets; undefined when it ended the stream, or the connection has ended. */

@@ -81,9 +81,11 @@ export class Http2Writer {
 
   /** The peer has read so many bytes. @returns false when the window is too large then */
   grant(bytes: number): boolean {
+    const isStalled = this.#windowBytes <= 0;
     this.#windowBytes += bytes;
     if (this.#windowBytes > maxWindowBytes) return false;
-    this.wakeAll();
+    // Clients of Go send an update for each 4 KiB.
+    if (isStalled) this.wakeAll();
     return true;
   }
 
