@@ -17,6 +17,7 @@
  * - http/: from a Request to a Response: authentication, routes, bodies, formats, watch streams.
  * - discovery/, openapi/: documents about the served kinds.
  * - type_checks/: expressions of policies against the schemas of kinds, for a controller of the simulated cluster.
+ * - aggregation/: APIServices, whose requests are passed on to other API servers.
  *
  * A write goes from http/ to registry/ to storage/; a watch goes the other way, from the history of storage/ through the
  * selection in registry/ to a stream in http/. ApiServer connects these three; kubernetesApi() adds the other folders.
