@@ -60,7 +60,7 @@ export interface KubernetesApiOptions {
   readonly allowsEverything?: boolean;
   /** Kubelets may do what the authorization mode Node allows. @default true */
   readonly authorizesNodes?: boolean;
-  /** Admission plugins that are off, by the names of kube-apiserver: `ServiceAccount`; and `StoredOnlyWarning`. @default none */
+  /** Admission plugins that are off, by the names of kube-apiserver: `ServiceAccount`. @default none */
   readonly disabledPlugins?: readonly string[];
   /** Requests without a credential are those of `system:anonymous`. @default false: they are rejected */
   readonly allowsAnonymous?: boolean;
@@ -175,7 +175,6 @@ export function kubernetesApi(options: KubernetesApiOptions = {}): KubernetesApi
         newUid: () => newUid(random),
       }),
       builtin.last,
-      builtin.warnings,
       ...(rbac === undefined ? [] : [escalationCheck(roles, rbac, authorizer), claimStatusCheck(authorizer)]),
     ],
     forwarder: aggregator,

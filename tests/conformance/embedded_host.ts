@@ -47,7 +47,6 @@ function authority(): Promise<SigningAuthority> {
 export class EmbeddedHost implements Host, AsyncDisposable {
   readonly #api = kubernetesApi({
     tokens: new Map([["admin", admin]]),
-    disabledPlugins: ["StoredOnlyWarning"], // the real server has no such warnings
   });
   readonly #stop = new AbortController();
   #controllers: Promise<void> = Promise.resolve();

@@ -8,7 +8,7 @@ import type { KindFamily } from "../../src/apiserver/registry/mod.ts";
 import { clusterControllers } from "../../src/cluster/mod.ts";
 
 /** How much of a kind there is. */
-export type KindDepth = "full" | "shallow" | "stored only";
+export type KindDepth = "full" | "shallow";
 
 /** One kind. */
 export interface KindLine {
@@ -31,7 +31,7 @@ function lineOf({ collection, storage }: KindFamily): KindLine {
   const effect = kindEffects[collection];
   if (effect === undefined) throw new Error(`Cannot tell what follows from ${collection}: kindEffects lacks it`);
   const checks = storage.depth;
-  const depth = effect.kind === "stored" ? "stored only" : checks === "full" ? "full" : "shallow";
+  const depth = checks === "full" ? "full" : "shallow";
   return { collection, depth, checks, effect };
 }
 
@@ -48,8 +48,6 @@ export function effectText(effect: KindEffect): string {
       return "who reads it";
     case "addon":
       return `${effect.who}, which are not part of Kubernetes`;
-    case "stored":
-      return `nobody: ${effect.missing}`;
     default:
       return effect satisfies never;
   }

@@ -40,8 +40,6 @@ export async function conformancePage(): Promise<string> {
     "",
     "- full: checked as by the real server, and what Kubernetes does with it happens here, too",
     "- shallow: only some checks are those of the real server",
-    "- stored only: nothing follows from it here. Its create answers with a warning, unless the admission plugin",
-    "  `StoredOnlyWarning` is disabled",
     "",
     "Controllers are those of the simulated cluster: `dev --bare` and `envtest` have none, as a kube-apiserver alone.",
     "",

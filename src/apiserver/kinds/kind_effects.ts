@@ -1,7 +1,4 @@
-/**
- * What follows from an object of each built-in kind: who acts on it here, or that nobody does although Kubernetes would. A create
- * of a kind that is stored only answers with a warning, and docs/CONFORMANCE.md lists all kinds.
- */
+/** What follows from an object of each built-in kind: who acts on it here. docs/CONFORMANCE.md lists all kinds. */
 
 /** Who acts on the objects of a kind. */
 export type KindEffect =
@@ -14,9 +11,7 @@ export type KindEffect =
   /** Programs and other objects read it; no part of Kubernetes acts on it by itself. */
   | { readonly kind: "data" }
   /** Not Kubernetes acts on it, but what is installed beside it. */
-  | { readonly kind: "addon"; readonly who: string }
-  /** Kubernetes would act on it, and nobody does here. */
-  | { readonly kind: "stored"; readonly missing: string };
+  | { readonly kind: "addon"; readonly who: string };
 
 const data: KindEffect = { kind: "data" };
 const request: KindEffect = { kind: "request" };
@@ -110,9 +105,3 @@ export const kindEffects: Readonly<Record<string, KindEffect>> = {
   "flowschemas.flowcontrol.apiserver.k8s.io": priorities,
   "prioritylevelconfigurations.flowcontrol.apiserver.k8s.io": priorities,
 };
-
-/** The warning for a new object. @returns undefined if somebody acts on it, or nobody would */
-export function storedOnlyWarning(kind: string, collection: string): string | undefined {
-  const effect = kindEffects[collection];
-  return effect?.kind === "stored" ? `this server only stores the ${kind}: ${effect.missing}` : undefined;
-}

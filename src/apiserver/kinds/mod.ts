@@ -13,7 +13,7 @@ export {
 export { type CertificateSubject, certificateSubject } from "./certificates/mod.ts";
 export { coversScopes, firstServiceIp, serviceCidr } from "./core/mod.ts";
 export { builtinTable, meterOf } from "./kind_groups.ts";
-export { type KindEffect, kindEffects, storedOnlyWarning } from "./kind_effects.ts";
+export { type KindEffect, kindEffects } from "./kind_effects.ts";
 export { builtinGroups, type BuiltinNames } from "./kind_names.ts";
 export { systemPriorities, systemPriorityClasses } from "./other_groups/mod.ts";
 export { aggregateResources, claimNames, configMapNames, secretNames } from "./pods/mod.ts";

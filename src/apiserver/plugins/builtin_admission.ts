@@ -20,7 +20,6 @@ import { limitRanges } from "./limit_ranges.ts";
 import { nodeRestriction } from "./node_restriction.ts";
 import { namespaceSecurity, podSecurity, templateSecurity } from "./pod_security.ts";
 import { priorities, priorityClasses } from "./priorities.ts";
-import { storedOnlyWarnings } from "./stored_only.ts";
 import { resourceQuotas, type SetUsed } from "./resource_quotas.ts";
 import { runtimeClasses } from "./runtime_classes.ts";
 import { serviceAccounts } from "./service_accounts.ts";
@@ -44,8 +43,6 @@ export function builtinAdmission(parts: BuiltinAdmissionParts): {
   readonly kubelets: AdmissionPlugin;
   readonly first: AdmissionPlugin;
   readonly last: AdmissionPlugin;
-  /** Warns, and so comes after all that may reject. */
-  readonly warnings: AdmissionPlugin;
 } {
   const { objects, random, authorizer, disabled = [] } = parts;
   const unless = (name: string, plugin: AdmissionPlugin) => disabled.includes(name) ? [] : [plugin];
@@ -81,8 +78,7 @@ export function builtinAdmission(parts: BuiltinAdmissionParts): {
     ["priorityclasses.scheduling.k8s.io", unless("Priority", priorityClasses(objects))],
   ]);
   const [last = noPlugin] = unless("ResourceQuota", resourceQuotas(parts));
-  const [warnings = noPlugin] = unless("StoredOnlyWarning", storedOnlyWarnings);
-  return { kubelets: exceptPods(kubelets[0] ?? noPlugin), first: byCollection(plugins), last, warnings };
+  return { kubelets: exceptPods(kubelets[0] ?? noPlugin), first: byCollection(plugins), last };
 }
 
 /** A plugin for all kinds that has its own place among those of Pods. */

@@ -151,7 +151,6 @@ function embeddedServer(name: string, session: Session): ConnectedServer {
     clock,
     random,
     tokens: new Map([[token, { name: "kubernetes-admin", uid: "", groups, extra: new Map() }]]),
-    disabledPlugins: ["StoredOnlyWarning"], // no other server has such warnings
   });
   return {
     name,
