@@ -31,7 +31,8 @@ function lineOf({ collection, storage }: KindFamily): KindLine {
   const effect = kindEffects[collection];
   if (effect === undefined) throw new Error(`Cannot tell what follows from ${collection}: kindEffects lacks it`);
   const checks = storage.depth;
-  const depth = checks === "full" ? "full" : "shallow";
+  const isPart = (effect.kind === "server" || effect.kind === "cluster") && effect.missing !== undefined;
+  const depth = checks === "full" && !isPart ? "full" : "shallow";
   return { collection, depth, checks, effect };
 }
 
@@ -39,9 +40,9 @@ function lineOf({ collection, storage }: KindFamily): KindLine {
 export function effectText(effect: KindEffect): string {
   switch (effect.kind) {
     case "server":
-      return `the API server ${effect.does}`;
+      return `the API server ${effect.does}${without(effect.missing)}`;
     case "cluster":
-      return effect.controllers.join(", ");
+      return effect.controllers.join(", ") + without(effect.missing);
     case "request":
       return "it is answered, and not stored";
     case "data":
@@ -51,6 +52,10 @@ export function effectText(effect: KindEffect): string {
     default:
       return effect satisfies never;
   }
+}
+
+function without(missing: string | undefined): string {
+  return missing === undefined ? "" : `, without ${missing}`;
 }
 
 /** What the controllers of the simulated cluster watch: `deployments.apps for deployment-controller`. */

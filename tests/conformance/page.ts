@@ -39,7 +39,7 @@ export async function conformancePage(): Promise<string> {
     "## Kinds",
     "",
     "- full: checked as by the real server, and what Kubernetes does with it happens here, too",
-    "- shallow: only some checks are those of the real server",
+    "- shallow: only some checks are those of the real server, or only a part of what Kubernetes does happens here",
     "",
     "Controllers are those of the simulated cluster: `dev --bare` and `envtest` have none, as a kube-apiserver alone.",
     "",

@@ -2,10 +2,10 @@
 
 /** Who acts on the objects of a kind. */
 export type KindEffect =
-  /** The API server itself. */
-  | { readonly kind: "server"; readonly does: string }
+  /** The API server itself. `missing` is what Kubernetes would do besides. */
+  | { readonly kind: "server"; readonly does: string; readonly missing?: string }
   /** A controller of the simulated cluster, by its name. Without the cluster, as with a kube-apiserver alone, nobody. */
-  | { readonly kind: "cluster"; readonly controllers: readonly string[] }
+  | { readonly kind: "cluster"; readonly controllers: readonly string[]; readonly missing?: string }
   /** It answers a request, and stores nothing. */
   | { readonly kind: "request" }
   /** Programs and other objects read it; no part of Kubernetes acts on it by itself. */
@@ -30,6 +30,12 @@ function addon(who: string): KindEffect {
 
 const drivers = addon("drivers of storage");
 const priorities = server("queues and refuses requests beyond the seats of their level");
+
+function devices(...controllers: readonly string[]): KindEffect {
+  const missing = "sharing, binding conditions, evictions and extended resources";
+  return { kind: "cluster", controllers, missing };
+}
+
 const rbac = server("authorizes requests");
 const webhooks = server("calls webhooks");
 
@@ -98,10 +104,10 @@ export const kindEffects: Readonly<Record<string, KindEffect>> = {
   "leases.coordination.k8s.io": data,
   "runtimeclasses.node.k8s.io": server("gives Pods their overhead and their nodes"),
   "endpointslices.discovery.k8s.io": data,
-  "deviceclasses.resource.k8s.io": cluster("default-scheduler"),
-  "resourceclaims.resource.k8s.io": cluster("default-scheduler", "resourceclaim-release-controller"),
+  "deviceclasses.resource.k8s.io": devices("default-scheduler"),
+  "resourceclaims.resource.k8s.io": devices("default-scheduler", "resourceclaim-release-controller"),
   "resourceclaimtemplates.resource.k8s.io": cluster("resourceclaim-controller"),
-  "resourceslices.resource.k8s.io": cluster("default-scheduler"),
+  "resourceslices.resource.k8s.io": devices("default-scheduler"),
   "flowschemas.flowcontrol.apiserver.k8s.io": priorities,
   "prioritylevelconfigurations.flowcontrol.apiserver.k8s.io": priorities,
 };
