@@ -64,7 +64,7 @@ export function listParameters(query: URLSearchParams, isWatchPath = false): Lis
     resourceVersion,
   };
   const errors = isWatch
-    ? watchErrors(requested, match, parameters.continue)
+    ? watchErrors(isLegacy ? true : requested, isLegacy ? "NotOlderThan" : match, parameters.continue)
     : listErrors(requested, match, resourceVersion, parameters.continue);
   if (errors.length > 0) throw invalid({ group: "meta.k8s.io", resource: "ListOptions", name: "" }, errors);
   return { ...parameters, resourceVersionMatch: match === "Exact" || match === "NotOlderThan" ? match : "" };

@@ -216,7 +216,8 @@ function bookmark(kind: Kind, revision: number, isInitialEnd: boolean): JsonObje
   const metadata: JsonObject = isInitialEnd
     ? { resourceVersion, annotations: { "k8s.io/initial-events-end": "true" } }
     : { resourceVersion };
-  return { kind: kind.kind, apiVersion: apiVersionOf(kind), metadata };
+  // The other fields are those of an empty object.
+  return { kind: kind.kind, apiVersion: apiVersionOf(kind), ...kind.empty, metadata };
 }
 
 function asStatusError(error: unknown): StatusError {

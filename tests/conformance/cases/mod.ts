@@ -19,6 +19,7 @@ import { kubectlCases } from "./kubectl.ts";
 import { mutatingCases } from "./mutating.ts";
 import { numberCases } from "./numbers.ts";
 import { networkCases } from "./networks.ts";
+import { optionCases } from "./options.ts";
 import { strictCases } from "./strict.ts";
 import { subresourceCases } from "./subresources.ts";
 import { patchCases } from "./patch.ts";
@@ -65,6 +66,7 @@ const groups: readonly CaseGroup[] = [
   { group: "numbers", cases: numberCases },
   { group: "bodies", cases: bodyCases },
   { group: "strict", cases: strictCases },
+  { group: "options", cases: optionCases },
   { group: "networks", cases: networkCases },
   { group: "access", cases: accessCases },
   { group: "kubectl", cases: kubectlCases },
