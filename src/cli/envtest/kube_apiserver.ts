@@ -61,12 +61,7 @@ export async function startApiServer(flags: FlagWords, parts: ApiServerParts): P
   refuseUnsupported(flags);
   for (const text of ignoredFlags(flags)) onWarning(text);
   const hostname = flags.text("bind-address") ?? "127.0.0.1";
-  const port = Number(flags.text("secure-port") ?? "6443");
-  if (!Number.isInteger(port) || port < 1 || port > 65_535) {
-    throw new FlagWordError(
-      `invalid argument "${flags.text("secure-port")}" for "--secure-port" flag: use a port from 1 to 65535`,
-    );
-  }
+  const port = portOf(flags);
   const clientCa = await textOf(flags, "client-ca-file");
   const administrator = newAdministrator();
   const api = kubernetesApi({ ...await authentication(flags, administrator), clock, onError });
@@ -98,6 +93,16 @@ export async function startApiServer(flags: FlagWords, parts: ApiServerParts): P
       server[Symbol.dispose]();
     },
   };
+}
+
+function portOf(flags: FlagWords): number {
+  const port = Number(flags.text("secure-port") ?? "6443");
+  if (!Number.isInteger(port) || port < 1 || port > 65_535) {
+    throw new FlagWordError(
+      `invalid argument "${flags.text("secure-port")}" for "--secure-port" flag: use a port from 1 to 65535`,
+    );
+  }
+  return port;
 }
 
 function limitsOf(flags: FlagWords): Partial<ServeLimits> {

@@ -31,29 +31,6 @@ export interface Goaway {
   readonly code: number;
 }
 
-/** One connection. */
-export interface Http2Peer extends Disposable {
-  send(...frames: readonly Uint8Array[]): void;
-  /** Sends as fast as the server reads, until it closes. @returns the bytes that the system took */
-  flood(frames: () => Uint8Array, maxBytes: number): Promise<number>;
-  /** Stops reading, or continues. */
-  setReading(isReading: boolean): void;
-  readonly frames: readonly ReceivedFrame[];
-  readonly isClosed: boolean;
-  /** The last GOAWAY. */
-  readonly goaway: Goaway | undefined;
-  /** The fields of the responses of a stream, interim ones included. */
-  fieldsOf(streamId: number): readonly (readonly Field[])[];
-  /** The status of the last response of a stream. */
-  statusOf(streamId: number): string | undefined;
-  /** The content of a stream so far. */
-  textOf(streamId: number): string;
-  /** True if the server has ended its half of a stream. */
-  hasEnded(streamId: number): boolean;
-  /** The code of the RST_STREAM of a stream. */
-  resetOf(streamId: number): number | undefined;
-}
-
 /** Options of {@link http2Peer}. */
 export interface Http2PeerOptions {
   readonly settings?: readonly (readonly [id: number, value: number])[];
@@ -72,61 +49,111 @@ export async function http2Peer(port: number, options: Http2PeerOptions = {}): P
     ALPNProtocols: ["h2"],
     ...options.pair,
   });
-  const frames: ReceivedFrame[] = [];
-  const blocks = new Map<number, (readonly Field[])[]>();
-  const decoder = new HpackDecoder();
-  let received = new Uint8Array(0);
-  let isClosed = false;
-  socket.on("data", (chunk: Uint8Array) => {
-    received = new Uint8Array([...received, ...chunk]);
-    for (let frame = frameIn(received); frame !== undefined; frame = frameIn(received)) {
-      frames.push({ ...frame, payload: frame.payload.slice() });
-      if (frame.type === frameTypes.headers) {
-        const fields: Field[] = [];
-        decoder.decode(frame.payload, (field) => fields.push(field));
-        blocks.set(frame.streamId, [...blocks.get(frame.streamId) ?? [], fields]);
-      }
-      received = received.slice(frame.sizeBytes);
-    }
-  });
-  socket.on("close", () => isClosed = true);
-  socket.on("error", () => {});
+  const peer = new Http2Peer(socket);
   await new Promise((resolve) => socket.once("secureConnect", resolve));
   socket.write(options.start ?? concatenated([clientPreface, settingsFrame(options.settings ?? [])]));
-  const framesOf = (streamId: number) => frames.filter((frame) => frame.streamId === streamId);
-  const numbersOf = ({ payload }: ReceivedFrame) => {
-    const view = new DataView(payload.buffer, payload.byteOffset, payload.byteLength);
-    return Array.from({ length: payload.length >> 2 }, (_, index) => view.getUint32(4 * index));
-  };
-  return {
-    send: (...sent) => void socket.write(concatenated(sent)),
-    flood: (make, maxBytes) => flood(socket, make, maxBytes),
-    setReading: (isReading) => void (isReading ? socket.resume() : socket.pause()),
-    frames,
-    get isClosed() {
-      return isClosed;
-    },
-    get goaway() {
-      const frame = frames.findLast(({ type }) => type === frameTypes.goaway);
-      if (frame === undefined) return undefined;
-      const [lastStreamId = 0, code = 0] = numbersOf(frame);
-      return { lastStreamId, code };
-    },
-    fieldsOf: (streamId) => blocks.get(streamId) ?? [],
-    statusOf: (streamId) => blocks.get(streamId)?.at(-1)?.find(([name]) => name === ":status")?.[1],
-    textOf: (streamId) =>
-      framesOf(streamId).filter(({ type }) => type === frameTypes.data)
-        .map(({ payload }) => new TextDecoder().decode(payload)).join(""),
-    hasEnded: (streamId) =>
-      framesOf(streamId).some(({ type, flags }) =>
-        (type === frameTypes.data || type === frameTypes.headers) && (flags & frameFlags.endStream) !== 0
-      ),
-    resetOf: (streamId) => {
-      const frame = framesOf(streamId).find(({ type }) => type === frameTypes.rstStream);
-      return frame === undefined ? undefined : numbersOf(frame)[0];
-    },
-    [Symbol.dispose]: () => void socket.destroy(),
-  };
+  return peer;
+}
+
+/** One connection. */
+export class Http2Peer implements Disposable {
+  /** All frames so far. */
+  readonly frames: ReceivedFrame[] = [];
+  readonly #socket: tls.TLSSocket;
+  readonly #blocks = new Map<number, (readonly Field[])[]>();
+  readonly #decoder = new HpackDecoder();
+  #received = new Uint8Array(0);
+  #isClosed = false;
+
+  constructor(socket: tls.TLSSocket) {
+    this.#socket = socket;
+    socket.on("data", (chunk: Uint8Array) => this.#receive(chunk));
+    socket.on("close", () => this.#isClosed = true);
+    socket.on("error", () => {});
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  /** The last GOAWAY. */
+  get goaway(): Goaway | undefined {
+    const frame = this.frames.findLast(({ type }) => type === frameTypes.goaway);
+    if (frame === undefined) return undefined;
+    const [lastStreamId = 0, code = 0] = numbersIn(frame);
+    return { lastStreamId, code };
+  }
+
+  send(...frames: readonly Uint8Array[]): void {
+    this.#socket.write(concatenated(frames));
+  }
+
+  /** Sends as fast as the server reads, until it closes. @returns the bytes that the system took */
+  flood(frames: () => Uint8Array, maxBytes: number): Promise<number> {
+    return flood(this.#socket, frames, maxBytes);
+  }
+
+  /** Stops reading, or continues. On Deno a paused client with TLS reads on. */
+  setReading(isReading: boolean): void {
+    if (isReading) this.#socket.resume();
+    else this.#socket.pause();
+  }
+
+  /** The fields of the responses of a stream, interim ones included. */
+  fieldsOf(streamId: number): readonly (readonly Field[])[] {
+    return this.#blocks.get(streamId) ?? [];
+  }
+
+  /** The status of the last response of a stream. */
+  statusOf(streamId: number): string | undefined {
+    return this.#blocks.get(streamId)?.at(-1)?.find(([name]) => name === ":status")?.[1];
+  }
+
+  /** The content of a stream so far. */
+  textOf(streamId: number): string {
+    return this.#framesOf(streamId).filter(({ type }) => type === frameTypes.data)
+      .map(({ payload }) => new TextDecoder().decode(payload)).join("");
+  }
+
+  /** True if the server has ended its half of a stream. */
+  hasEnded(streamId: number): boolean {
+    return this.#framesOf(streamId).some(({ type, flags }) =>
+      (type === frameTypes.data || type === frameTypes.headers) && (flags & frameFlags.endStream) !== 0
+    );
+  }
+
+  /** The code of the RST_STREAM of a stream. */
+  resetOf(streamId: number): number | undefined {
+    const frame = this.#framesOf(streamId).find(({ type }) => type === frameTypes.rstStream);
+    return frame === undefined ? undefined : numbersIn(frame)[0];
+  }
+
+  [Symbol.dispose](): void {
+    this.#socket.destroy();
+  }
+
+  #framesOf(streamId: number): readonly ReceivedFrame[] {
+    return this.frames.filter((frame) => frame.streamId === streamId);
+  }
+
+  #receive(chunk: Uint8Array): void {
+    this.#received = new Uint8Array([...this.#received, ...chunk]);
+    for (let frame = frameIn(this.#received); frame !== undefined; frame = frameIn(this.#received)) {
+      const { streamId } = frame;
+      this.frames.push({ ...frame, payload: frame.payload.slice() });
+      if (frame.type === frameTypes.headers) {
+        const fields: Field[] = [];
+        this.#decoder.decode(frame.payload, (field) => fields.push(field));
+        this.#blocks.set(streamId, [...this.fieldsOf(streamId), fields]);
+      }
+      this.#received = this.#received.slice(frame.sizeBytes);
+    }
+  }
+}
+
+function numbersIn({ payload }: ReceivedFrame): readonly number[] {
+  const view = new DataView(payload.buffer, payload.byteOffset, payload.byteLength);
+  return Array.from({ length: payload.length >> 2 }, (_, index) => view.getUint32(4 * index));
 }
 
 /** Sends while the system takes it. */
