@@ -1,12 +1,11 @@
 /** Tests of aggregated API servers, over sockets and on every runtime, with a virtual clock of the server. */
-import { setImmediate } from "node:timers/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { assertEquals, assertMatch, test } from "../../../tests/testing.ts";
 import { CertificateAuthority } from "../../../tests/controlplane/certificate_authority.ts";
 import { LoopbackServer } from "../../../tests/loopback.ts";
 import { until } from "../../../tests/until.ts";
 import { VirtualClock } from "../../async/mod.ts";
-import { toBase64 } from "../../runtime/mod.ts";
+import { nextTurn, toBase64 } from "../../runtime/mod.ts";
 import { kubernetesApi } from "../mod.ts";
 
 const group = "drinks.example.com";
@@ -93,7 +92,7 @@ class Site implements AsyncDisposable {
     const accept = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
     const list: Any = await (await this.send("/apis", { headers: { accept } })).json();
     const item = list.items.find((one: Any) => one.metadata.name === group);
-    await setImmediate();
+    await nextTurn();
     return item?.versions[0].freshness === "Current";
   }
 
