@@ -28,7 +28,7 @@ import {
   PolicyAdmission,
   WebhookAdmission,
 } from "./admission/mod.ts";
-import { Aggregator, type FrontProxy } from "./aggregation/mod.ts";
+import { Aggregator, type FrontProxy, publishAuthentication } from "./aggregation/mod.ts";
 import { admin, ApiServer, reportError } from "./api_server.ts";
 import { advertise, type Advertised, createDefaultObjects, DerivedObjects } from "./bootstrap/mod.ts";
 import { CustomResources, definitionRules } from "./crd/mod.ts";
@@ -78,7 +78,7 @@ export interface KubernetesApiOptions {
   readonly webhookServices?: ReadonlyMap<string, string>;
   /** @default over HTTPS */
   readonly callWebhook?: CallWebhook;
-  /** The certificate for other API servers, to which requests are passed on. @default none */
+  /** The certificate for other API servers, to which requests are passed on; a ConfigMap has its authority. @default none */
   readonly frontProxy?: FrontProxy;
   /** Called with each unexpected error; the client gets a 500. @default writes it to stderr, without secrets */
   readonly onError?: (error: unknown) => void;
@@ -195,6 +195,7 @@ export function kubernetesApi(options: KubernetesApiOptions = {}): KubernetesApi
   // It lives as long as the storage that it watches.
   new CustomResources({ storage, kinds, clock, random, callWebhook, ...onError });
   aggregator.start();
+  if (options.frontProxy !== undefined) publishAuthentication(storage, options.frontProxy, { clock, random });
   if (options.tokens === undefined) return { server, tokens, advertise: () => {} };
   createDefaultObjects(storage, { clock, random });
   // It lives as long as the storage, too.

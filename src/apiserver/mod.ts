@@ -23,6 +23,7 @@
  * selection in registry/ to a stream in http/. ApiServer connects these three; kubernetesApi() adds the other folders.
  */
 export { type Account, serviceAccountUser } from "./access/mod.ts";
+export { type FrontProxy, frontProxyName } from "./aggregation/mod.ts";
 export { ApiServer, type ApiServerOptions } from "./api_server.ts";
 export {
   addAmounts,

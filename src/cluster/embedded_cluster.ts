@@ -7,7 +7,7 @@
  * request with an Origin header or for another Host is refused first (security 15). Stored objects are lost at the end, unless
  * a folder keeps them and the credentials (`data_folder.ts`).
  */
-import { httpsWebhookCaller, type KubernetesApi, kubernetesApi } from "../apiserver/mod.ts";
+import { frontProxyName, httpsWebhookCaller, type KubernetesApi, kubernetesApi } from "../apiserver/mod.ts";
 import { type Clock, type Random, systemClock, systemRandom } from "../async/mod.ts";
 import { Client, type Transport } from "../client/mod.ts";
 import type { ManagerOptions, OperatorController } from "../manager/mod.ts";
@@ -146,6 +146,12 @@ export class EmbeddedCluster implements AsyncDisposable {
     const { clock = systemClock, random = systemRandom, controllers = [], onError } = options;
     const { token, certificates, signingKey, signingAuthority: pair } = await credentials(folder, clock);
     const signingAuthority = await SigningAuthority.load(pair);
+    const frontProxy = await issueCertificates({
+      hosts: [frontProxyName],
+      now: clock.now(),
+      lifetimeMs: certificateMs,
+      usage: "client",
+    });
     const name = options.name ?? "pintle-dev";
     const newAccountToken = () => hidden(newToken());
     const accounts = new ControllerAccounts({
@@ -164,6 +170,7 @@ export class EmbeddedCluster implements AsyncDisposable {
       tokens: new Map([[token, administrator]]),
       accounts: accounts.accounts,
       callWebhook: webhookCaller(controllers, clock, others),
+      frontProxy,
       onError,
     });
     const port = options.port ?? folder?.port ?? 0;

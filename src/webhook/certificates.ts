@@ -17,6 +17,8 @@ export interface IssueOptions {
   readonly now: number;
   /** Milliseconds from `now` to the end of validity. */
   readonly lifetimeMs: number;
+  /** A client has a name, the first of `hosts`, and no hosts. @default "server" */
+  readonly usage?: "server" | "client";
 }
 
 /** A serving certificate and the authority that signed it, as PEM text. */
@@ -37,10 +39,11 @@ const algorithm = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" } as con
 /** A certificate is valid from five minutes before its creation, because clocks differ. */
 const backdatedMs = 5 * 60_000;
 
-/** Creates an authority and a serving certificate that it signs. */
+/** Creates an authority and a certificate of a server, or of a client, that it signs. */
 export async function issueCertificates(options: IssueOptions): Promise<IssuedCertificates> {
   const x509 = await library();
-  const { hosts, now, lifetimeMs } = options;
+  const { hosts, now, lifetimeMs, usage = "server" } = options;
+  const { serverAuth, clientAuth } = x509.ExtendedKeyUsage;
   const [commonName = "webhook"] = hosts;
   const validity = { notBefore: new Date(now - backdatedMs), notAfter: new Date(now + lifetimeMs) };
   const [caKeys, keys] = await Promise.all([makeKeys(), makeKeys()]);
@@ -68,8 +71,8 @@ export async function issueCertificates(options: IssueOptions): Promise<IssuedCe
     extensions: [
       new x509.BasicConstraintsExtension(false, undefined, true),
       new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
-      new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth]),
-      new x509.SubjectAlternativeNameExtension(hosts.map(alternativeName)),
+      new x509.ExtendedKeyUsageExtension([usage === "server" ? serverAuth : clientAuth]),
+      ...(usage === "server" ? [new x509.SubjectAlternativeNameExtension(hosts.map(alternativeName))] : []),
       await x509.AuthorityKeyIdentifierExtension.create(caKeys.publicKey),
     ],
   });

@@ -12,6 +12,10 @@ const group = "drinks.example.com";
 const base = `/apis/${group}/v1`;
 const apiServices = "/apis/apiregistration.k8s.io/v1/apiservices";
 const authority = await CertificateAuthority.create("drinks");
+const frontProxy = await (async () => {
+  const { certificate, key } = await authority.issue({ commonName: "front-proxy-client" });
+  return { cert: certificate, key, ca: authority.certificate };
+})();
 const admin = { name: "root", uid: "7", groups: ["system:masters"], extra: new Map([["scopes/a%", ["x", "y"]]]) };
 
 // deno-lint-ignore no-explicit-any
@@ -24,6 +28,7 @@ class Site implements AsyncDisposable {
   readonly #api = kubernetesApi({
     clock: this.clock,
     tokens: new Map([["root", admin]]),
+    frontProxy,
     onError: (error) => this.errors.push(error),
   });
   #server: LoopbackServer | undefined;
@@ -35,7 +40,9 @@ class Site implements AsyncDisposable {
   static async start(externalName = "localhost"): Promise<Site> {
     const site = new Site();
     const tls = await authority.issue({ commonName: "drinks", usage: "server", hosts: ["api.default.svc"] });
-    site.#server = await LoopbackServer.start({ tls, answer: (request, response) => site.#respond(request, response) });
+    const answer = (request: IncomingMessage, response: ServerResponse) => site.#respond(request, response);
+    // It takes only the client whose authority the ConfigMap names.
+    site.#server = await LoopbackServer.start({ tls, clientCa: authority.certificate, answer });
     await site.post("/api/v1/namespaces/default/services", {
       metadata: { name: "api" },
       spec: { type: "ExternalName", externalName },
@@ -178,4 +185,13 @@ test("without other API servers no timer is set, and none is left when their API
   await until(() => site.pendingTimers === 0, "the end of the timers");
   assertEquals((await site.send(`${base}/teas`)).status, 404);
   assertEquals((await site.send(`/apis/${group}`)).status, 404);
+});
+
+test("other API servers learn from a ConfigMap whose requests name a user", async () => {
+  await using site = await Site.start();
+  const path = "/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication";
+  const { data }: Any = await (await site.send(path)).json();
+  assertEquals(data["requestheader-client-ca-file"], authority.certificate);
+  assertEquals(data["requestheader-allowed-names"], '["front-proxy-client"]');
+  assertEquals(data["requestheader-username-headers"], '["X-Remote-User"]');
 });

@@ -17,7 +17,12 @@ import type { ApiService, ServiceReference } from "./api_service.ts";
 export interface FrontProxy {
   readonly cert: string;
   readonly key: string;
+  /** The authority that signed it, which other API servers trust. */
+  readonly ca: string;
 }
+
+/** The name in the certificate. */
+export const frontProxyName = "front-proxy-client";
 
 /** Where a request to another API server goes. */
 export interface Backend {
@@ -34,7 +39,7 @@ export function backendClient({ service, ca, isInsecure }: ApiService, frontProx
     ...(ca === "" ? {} : { ca }),
     ...(serverName === undefined ? {} : { serverName }),
     ...(isInsecure ? { insecureSkipTlsVerify: true } : {}),
-    ...frontProxy,
+    ...(frontProxy === undefined ? {} : { cert: frontProxy.cert, key: frontProxy.key }),
   });
 }
 

@@ -1,3 +1,4 @@
 /** Other API servers whose versions of groups are served through this one. */
 export { Aggregator, type AggregatorOptions } from "./aggregator.ts";
-export type { FrontProxy } from "./backends.ts";
+export { publishAuthentication } from "./authentication_config.ts";
+export { type FrontProxy, frontProxyName } from "./backends.ts";
