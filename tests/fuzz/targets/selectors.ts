@@ -56,7 +56,7 @@ export const target: FuzzTarget = {
     const printed = parseLabelSelector(formatLabelSelector(selector));
     promise(isDeepEqual(printed, selector), "A selector is printed in another form");
     const labels = labelsIn(json);
-    const isSelected = matches.match?.({ metadata: { labels } }) ?? true;
+    const isSelected = matches.match?.({ object: {}, labels }) ?? true;
     promise(isSelected === matchesLabels(selector, labels), "The server selects other objects");
   },
 };
