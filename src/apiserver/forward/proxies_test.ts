@@ -5,7 +5,7 @@ import { assert, assertEquals, assertMatch, test } from "../../../tests/testing.
 import { LoopbackServer } from "../../../tests/loopback.ts";
 import { until } from "../../../tests/until.ts";
 import { VirtualClock } from "../../async/mod.ts";
-import { httpClient, serve } from "../../runtime/mod.ts";
+import { httpClient, serve, type ServeHandler } from "../../runtime/mod.ts";
 import { kubernetesApi } from "../mod.ts";
 import { KubernetesTestServer } from "../testing/kubernetes_test_server.ts";
 
@@ -24,7 +24,8 @@ class Site implements AsyncDisposable {
   readonly #http = httpClient();
   /** What is open, in the order of its opening. Node 22 has no AsyncDisposableStack. */
   readonly #open: AsyncDisposable[] = [];
-  readonly #api = kubernetesApi({ clock: new VirtualClock(), onError: (error) => this.errors.push(error) });
+  readonly clock = new VirtualClock();
+  readonly #api = kubernetesApi({ clock: this.clock, onError: (error) => this.errors.push(error) });
   url = "";
 
   /** A Pod `web` with the ports 80 and 443 for which programs stand in, its Service, and a Node. */
@@ -42,7 +43,8 @@ class Site implements AsyncDisposable {
     });
     site.#open.push(server);
     const onError = (error: unknown) => site.errors.push(error);
-    const api = await serve({ handler: (request, connection) => site.#api.server.fetch(request, connection), onError });
+    const handler: ServeHandler = (request, connection) => site.#api.server.fetch(request, connection);
+    const api = await serve({ handler, clock: site.clock, onError });
     site.#open.push(api);
     site.url = `http://127.0.0.1:${api.port}`;
     await site.#createObjects(new URL(server.url()).port);
@@ -234,7 +236,11 @@ test("a response streams through the proxy, and ends at the program when the cli
   const response = await site.send("GET", `${space}/pods/web/proxy/stream`);
   const reader = response.body?.getReader();
   assertEquals(new TextDecoder().decode((await reader?.read())?.value), "first");
+  const idle = site.clock.pendingTimers;
   await reader?.cancel();
+  // A client that only sends no more has two seconds to read on.
+  await until(() => hasEnded || site.clock.pendingTimers > idle, "the end of what the client sends");
+  await site.clock.advance(2_000);
   await until(() => hasEnded, "the end at the program");
 });
 
