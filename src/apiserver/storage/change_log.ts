@@ -35,6 +35,8 @@ interface Entry {
  * nearest earlier one, which takes a microsecond for each change in between.
  */
 const checkpointEvery = 64;
+/** Characters of JSON in the dropped changes that are not applied yet. */
+const maxCharactersAfterBase = 1024 * 1024;
 
 /** The array is cut when at least so many entries are dropped, and they are half of it. */
 const minDroppedEntries = 1024;
@@ -46,8 +48,10 @@ export class ChangeLog {
   #offset = 0;
   /** Index of the oldest stored change. */
   #start = 0;
-  /** The state before the oldest stored change. */
+  /** A state before the oldest stored change, and the dropped changes between the two. */
   #base: Items;
+  #afterBase: Entry[] = [];
+  #charactersAfterBase = 0;
   #droppedRevision: number;
 
   /** @param droppedRevision of the last change that led to `base` */
@@ -62,6 +66,8 @@ export class ChangeLog {
     copy.#entries = [...this.#entries];
     copy.#offset = this.#offset;
     copy.#start = this.#start;
+    copy.#afterBase = [...this.#afterBase];
+    copy.#charactersAfterBase = this.#charactersAfterBase;
     return copy;
   }
 
@@ -96,13 +102,23 @@ export class ChangeLog {
     if (entry === undefined) return undefined;
     this.#entries[slot] = undefined;
     this.#start++;
-    this.#base = stateAfter(this.#base, entry);
+    this.#moveBase(entry);
     this.#droppedRevision = entry.change.revision;
     if (slot + 1 >= minDroppedEntries && (slot + 1) * 2 >= this.#entries.length) {
       this.#entries = this.#entries.slice(slot + 1);
       this.#offset = this.#start;
     }
     return entry.change;
+  }
+
+  /** A put into the base for each dropped change would double the tree nodes of a write, so they are applied together. */
+  #moveBase(entry: Entry): void {
+    this.#afterBase.push(entry);
+    this.#charactersAfterBase += entry.change.current.json.length;
+    if (entry.after === undefined && this.#charactersAfterBase < maxCharactersAfterBase) return;
+    this.#base = entry.after ?? this.#afterBase.reduce(stateAfter, this.#base);
+    this.#afterBase = [];
+    this.#charactersAfterBase = 0;
   }
 
   /** Index of the first change after `revision`; the index of a dropped change when the history starts later. */
@@ -125,7 +141,8 @@ export class ChangeLog {
     const end = this.indexAfter(revision);
     let from = end;
     while (from > this.#start && this.#entries[from - 1 - this.#offset]?.after === undefined) from--;
-    let state = from > this.#start ? this.#entries[from - 1 - this.#offset]?.after ?? this.#base : this.#base;
+    const checkpoint = from > this.#start ? this.#entries[from - 1 - this.#offset]?.after : undefined;
+    let state = checkpoint ?? this.#afterBase.reduce(stateAfter, this.#base);
     for (const entry of this.#entries.slice(from - this.#offset, end - this.#offset)) {
       if (entry !== undefined) state = stateAfter(state, entry);
     }
