@@ -1,16 +1,15 @@
 /** Bad objects of resource.k8s.io, for declared.ts. */
-import { many, type MutatedKind, type Mutation } from "./_mutations.ts";
-import type { Body } from "./_objects.ts";
+import { type Changes, many, type MutatedKind, type Mutation } from "./_mutations.ts";
+import { at, type Body } from "./_objects.ts";
 
-const group = "resource.k8s.io/v1";
+const root = "/apis/resource.k8s.io/v1";
 const opaque: Body = { opaque: { driver: "gpu.example.com", parameters: { kind: "Settings" } } };
 const selector: Body = { cel: { expression: 'device.driver == "gpu.example.com"' } };
 
 const deviceClass: MutatedKind = {
   what: "a DeviceClass",
-  resource: `${group}/deviceclasses`,
-  isNamespaced: false,
-  good: { metadata: { name: "good" }, spec: { selectors: [selector], config: [opaque] } },
+  path: () => `${root}/deviceclasses`,
+  good: (run) => ({ metadata: { name: run.name("good") }, spec: { selectors: [selector], config: [opaque] } }),
   creates: [
     ["without a spec", { spec: undefined }],
     ["with a bad name", { "metadata.name": "Bad_Name" }],
@@ -41,12 +40,12 @@ const deviceClass: MutatedKind = {
     ["of too many settings", { "spec.config": many(33, () => opaque) }],
     ["of empty settings", { "spec.config": [{}] }],
     ["of settings without a driver", { "spec.config": [{ opaque: { parameters: {} } }] }],
-    ["of settings with a bad driver", { "spec.config[0].opaque.driver": "Bad_Driver" }],
-    ["of settings with a long driver", { "spec.config[0].opaque.driver": "a".repeat(64) }],
-    ["of settings without parameters", { "spec.config[0].opaque.parameters": undefined }],
-    ["of settings with null", { "spec.config[0].opaque.parameters": null }],
-    ["of settings with a list", { "spec.config[0].opaque.parameters": [1] }],
-    ["of settings that are too long", { "spec.config[0].opaque.parameters": { a: "a".repeat(10_240) } }],
+    ["of settings with a bad driver", { "spec.config.0.opaque.driver": "Bad_Driver" }],
+    ["of settings with a long driver", { "spec.config.0.opaque.driver": "a".repeat(64) }],
+    ["of settings without parameters", { "spec.config.0.opaque.parameters": undefined }],
+    ["of settings with null", { "spec.config.0.opaque.parameters": null }],
+    ["of settings with a list", { "spec.config.0.opaque.parameters": [1] }],
+    ["of settings that are too long", { "spec.config.0.opaque.parameters": { a: "a".repeat(10_240) } }],
     ["of an extended resource", { "spec.extendedResourceName": "example.com/gpu" }],
     ["of a native resource", { "spec.extendedResourceName": "cpu" }],
     ["of a resource of Kubernetes", { "spec.extendedResourceName": "kubernetes.io/gpu" }],
@@ -58,9 +57,10 @@ const deviceClass: MutatedKind = {
     ["to an empty selector", { "spec.selectors": [{}] }],
     ["to settings without a driver", { "spec.config": [{ opaque: { parameters: {} } }] }],
   ],
+  traits: { needsNamespace: false },
 };
 
-function expression(text: string): Mutation[1] {
+function expression(text: string): Changes {
   return { "spec.selectors": [{ cel: { expression: text } }] };
 }
 
@@ -78,7 +78,7 @@ const claimSpec: Body = {
 /** The mutations of the spec of a claim, which are those of a template as well. */
 function claimMutations(spec: string): readonly Mutation[] {
   const devices = `${spec}.devices`;
-  const [first, second] = [`${devices}.requests[0]`, `${devices}.requests[1]`];
+  const [first, second] = [`${devices}.requests.0`, `${devices}.requests.1`];
   const exactly = `${first}.exactly`;
   const requests = (count: number) =>
     many(count, (index) => ({ name: `r${index}`, exactly: { deviceClassName: "a" } }));
@@ -115,12 +115,12 @@ function claimMutations(spec: string): readonly Mutation[] {
     }],
     ["of an alternative without names", { [`${second}.firstAvailable`]: [{}], ...alone }],
     ["of a constraint on nothing", { [`${devices}.constraints`]: [{}] }],
-    ["of a constraint on an unknown request", { [`${devices}.constraints[0].requests`]: ["other", "a/b/c"] }],
-    ["of a constraint on a request twice", { [`${devices}.constraints[0].requests`]: ["gpu", "gpu"] }],
-    ["of a constraint on a bad attribute", { [`${devices}.constraints[0].matchAttribute`]: "numa" }],
-    ["of a constraint on an attribute of no domain", { [`${devices}.constraints[0].matchAttribute`]: "/1-2" }],
+    ["of a constraint on an unknown request", { [`${devices}.constraints.0.requests`]: ["other", "a/b/c"] }],
+    ["of a constraint on a request twice", { [`${devices}.constraints.0.requests`]: ["gpu", "gpu"] }],
+    ["of a constraint on a bad attribute", { [`${devices}.constraints.0.matchAttribute`]: "numa" }],
+    ["of a constraint on an attribute of no domain", { [`${devices}.constraints.0.matchAttribute`]: "/1-2" }],
     ["of a constraint on a long attribute", {
-      [`${devices}.constraints[0].matchAttribute`]: `${"a".repeat(64)}/${"b".repeat(33)}`,
+      [`${devices}.constraints.0.matchAttribute`]: `${"a".repeat(64)}/${"b".repeat(33)}`,
     }],
     ["of a distinct attribute", {
       [`${devices}.constraints`]: [{ requests: ["gpu"], distinctAttribute: "bad attribute" }],
@@ -128,10 +128,10 @@ function claimMutations(spec: string): readonly Mutation[] {
     ["of too many constraints", {
       [`${devices}.constraints`]: many(33, () => ({ matchAttribute: "a.b/c" })),
     }],
-    ["of settings of an unknown request", { [`${devices}.config[0].requests`]: ["net/slow", "Bad Name"] }],
+    ["of settings of an unknown request", { [`${devices}.config.0.requests`]: ["net/slow", "Bad Name"] }],
     ["of settings without content", { [`${devices}.config`]: [{ requests: ["gpu"] }] }],
-    ["of settings of a bad driver", { [`${devices}.config[0].opaque.driver`]: "_" }],
-    ["of settings that are a text", { [`${devices}.config[0].opaque.parameters`]: "text" }],
+    ["of settings of a bad driver", { [`${devices}.config.0.opaque.driver`]: "_" }],
+    ["of settings that are a text", { [`${devices}.config.0.opaque.parameters`]: "text" }],
   ];
 }
 
@@ -141,16 +141,16 @@ const claimStatus: Body = {
   },
 };
 
-const result = "status.allocation.devices.results[0]";
+const result = "status.allocation.devices.results.0";
 
-function result0(changes: Body): Mutation[1] {
+function result0(changes: Body): Changes {
   return {
     status: claimStatus,
     ...Object.fromEntries(Object.entries(changes).map(([key, value]) => [`${result}.${key}`, value])),
   };
 }
 
-function device(changes: Body): Mutation[1] {
+function device(changes: Body): Changes {
   const status = { driver: "gpu.example.com", pool: "node-1", device: "gpu-0", ...changes };
   return { status: { ...claimStatus, devices: [status] } };
 }
@@ -159,16 +159,15 @@ const consumer: Body = { resource: "pods", name: "a", uid: "1" };
 
 const resourceClaim: MutatedKind = {
   what: "a ResourceClaim",
-  resource: `${group}/resourceclaims`,
-  isNamespaced: true,
-  good: { metadata: { name: "good" }, spec: claimSpec },
+  path: (run) => at(run, "resource.k8s.io/v1/resourceclaims"),
+  good: () => ({ metadata: { name: "good" }, spec: claimSpec }),
   creates: [...claimMutations("spec"), ["with a bad name", { "metadata.name": "Bad_Name" }]],
   updates: [
-    ["to another name of a request", { "spec.devices.requests[0].name": "other" }],
+    ["to another name of a request", { "spec.devices.requests.0.name": "other" }],
     ["to no constraints", { "spec.devices.constraints": undefined }],
     ["to a label", { "metadata.labels": { a: "b" } }],
   ],
-  statuses: [
+  statusUpdates: [
     ["with an allocation", { status: claimStatus }],
     ["of an unknown request", result0({ request: "other" })],
     ["of a bad driver", result0({ driver: "Bad_Driver" })],
@@ -232,9 +231,11 @@ const resourceClaim: MutatedKind = {
 
 const claimTemplate: MutatedKind = {
   what: "a ResourceClaimTemplate",
-  resource: `${group}/resourceclaimtemplates`,
-  isNamespaced: true,
-  good: { metadata: { name: "good" }, spec: { metadata: { labels: { a: "b" } }, spec: claimSpec } },
+  path: (run) => at(run, "resource.k8s.io/v1/resourceclaimtemplates"),
+  good: () => ({
+    metadata: { name: "good" },
+    spec: { metadata: { labels: { a: "b" } }, spec: claimSpec },
+  }),
   creates: [
     ...claimMutations("spec.spec"),
     ["without a spec", { spec: undefined }],
@@ -243,36 +244,35 @@ const claimTemplate: MutatedKind = {
     ["with a bad name", { "metadata.name": "Bad_Name" }],
   ],
   updates: [
-    ["to another name of a request", { "spec.spec.devices.requests[0].name": "other" }],
+    ["to another name of a request", { "spec.spec.devices.requests.0.name": "other" }],
     ["to other labels", { "spec.metadata.labels": { a: "c" } }],
     ["to no constraints", { "spec.spec.devices.constraints": undefined }],
   ],
 };
 
 const gpu: Body = { name: "gpu-0", attributes: { model: { string: "a" } }, capacity: { memory: { value: "1Gi" } } };
-const of = "spec.devices[0]";
+const of = "spec.devices.0";
 
-function capacity(value: Body, rest: Body = { allowMultipleAllocations: true }): Mutation[1] {
+function capacity(value: Body, rest: Body = { allowMultipleAllocations: true }): Changes {
   return { [of]: { name: "gpu-0", ...rest, capacity: { memory: { value: "10", requestPolicy: value } } } };
 }
 
-function attributes(values: Body): Mutation[1] {
+function attributes(values: Body): Changes {
   return { [`${of}.attributes`]: values };
 }
 
 const resourceSlice: MutatedKind = {
   what: "a ResourceSlice",
-  resource: `${group}/resourceslices`,
-  isNamespaced: false,
-  good: {
-    metadata: { name: "good" },
+  path: () => `${root}/resourceslices`,
+  good: (run) => ({
+    metadata: { name: run.name("good") },
     spec: {
       driver: "gpu.example.com",
       nodeName: "node-1",
       pool: { name: "node-1", generation: 1, resourceSliceCount: 1 },
       devices: [gpu],
     },
-  },
+  }),
   creates: [
     ["without a spec", { spec: undefined }],
     ["with a bad name", { "metadata.name": "Bad_Name" }],
@@ -372,6 +372,7 @@ const resourceSlice: MutatedKind = {
     ["to a bad device", { [`${of}.name`]: "a.b" }],
     ["to bad taints", { [`${of}.taints`]: [{ key: "a", effect: "Never" }] }],
   ],
+  traits: { needsNamespace: false },
 };
 
 export const deviceKinds: readonly MutatedKind[] = [

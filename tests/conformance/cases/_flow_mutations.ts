@@ -8,26 +8,25 @@ const rule: Body = {
   nonResourceRules: [{ verbs: ["get"], nonResourceURLs: ["/healthz"] }],
 };
 
-const first = "spec.rules[0]";
+const first = "spec.rules.0";
 const [subject, resources, paths] = [
-  `${first}.subjects[0]`,
-  `${first}.resourceRules[0]`,
-  `${first}.nonResourceRules[0]`,
+  `${first}.subjects.0`,
+  `${first}.resourceRules.0`,
+  `${first}.nonResourceRules.0`,
 ];
 
 const flowSchema: MutatedKind = {
   what: "a FlowSchema",
-  resource: "flowcontrol.apiserver.k8s.io/v1/flowschemas",
-  isNamespaced: false,
-  good: {
-    metadata: { name: "good" },
+  path: () => "/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas",
+  good: (run) => ({
+    metadata: { name: run.name("good") },
     spec: {
       matchingPrecedence: 500,
       priorityLevelConfiguration: { name: "workload-low" },
       distinguisherMethod: { type: "ByUser" },
       rules: [rule],
     },
-  },
+  }),
   creates: [
     ["without a spec", { spec: undefined }],
     ["of precedence 1", { "spec.matchingPrecedence": 1 }],
@@ -72,12 +71,13 @@ const flowSchema: MutatedKind = {
     ["to no subjects", { [`${first}.subjects`]: [] }],
     ["to an unknown verb", { [`${paths}.verbs`]: ["fly"] }],
   ],
-  statuses: [
+  statusUpdates: [
     ["with a condition twice", {
       "status.conditions": [{ type: "Dangling", status: "True" }, { type: "Dangling", status: "False" }],
     }],
     ["with a condition without a type", { "status.conditions": [{ status: "True" }] }],
   ],
+  traits: { needsNamespace: false },
 };
 
 const limited = "spec.limited";
@@ -86,10 +86,9 @@ const queuing = `${response}.queuing`;
 
 const priorityLevel: MutatedKind = {
   what: "a PriorityLevelConfiguration",
-  resource: "flowcontrol.apiserver.k8s.io/v1/prioritylevelconfigurations",
-  isNamespaced: false,
-  good: {
-    metadata: { name: "good" },
+  path: () => "/apis/flowcontrol.apiserver.k8s.io/v1/prioritylevelconfigurations",
+  good: (run) => ({
+    metadata: { name: run.name("good") },
     spec: {
       type: "Limited",
       limited: {
@@ -97,7 +96,7 @@ const priorityLevel: MutatedKind = {
         limitResponse: { type: "Queue", queuing: { queues: 64, handSize: 6, queueLengthLimit: 50 } },
       },
     },
-  },
+  }),
   creates: [
     ["without a spec", { spec: undefined }],
     ["without a type", { "spec.type": undefined }],
@@ -132,18 +131,18 @@ const priorityLevel: MutatedKind = {
     ["to negative shares", { [`${limited}.nominalConcurrencyShares`]: -1 }],
     ["to no queues", { [queuing]: undefined }],
   ],
-  statuses: [
+  statusUpdates: [
     ["with a condition twice", {
       "status.conditions": [{ type: "A", status: "True" }, { type: "A", status: "False" }, {}],
     }],
   ],
+  traits: { needsNamespace: false },
 };
 
 const serviceCidr: MutatedKind = {
   what: "a ServiceCIDR",
-  resource: "networking.k8s.io/v1/servicecidrs",
-  isNamespaced: false,
-  good: { metadata: { name: "good" }, spec: { cidrs: ["192.0.2.0/24"] } },
+  path: () => "/apis/networking.k8s.io/v1/servicecidrs",
+  good: (run) => ({ metadata: { name: run.name("good") }, spec: { cidrs: ["192.0.2.0/24"] } }),
   creates: [
     ["without a spec", { spec: undefined }],
     ["without ranges", { "spec.cidrs": [] }],
@@ -175,18 +174,18 @@ const serviceCidr: MutatedKind = {
     ["to three ranges", { "spec.cidrs": ["192.0.2.0/24", "2001:db8::/64", "198.51.100.0/24"] }],
     ["to a bad further range", { "spec.cidrs": ["192.0.2.0/24", "2001:db8::1/64"] }],
   ],
+  traits: { needsNamespace: false },
 };
 
 const parent = "spec.parentRef";
 
 const ipAddress: MutatedKind = {
   what: "an IPAddress",
-  resource: "networking.k8s.io/v1/ipaddresses",
-  isNamespaced: false,
-  good: {
+  path: () => "/apis/networking.k8s.io/v1/ipaddresses",
+  good: () => ({
     metadata: { name: "203.0.113.7" },
     spec: { parentRef: { group: "example.com", resource: "things", namespace: "default", name: "thing" } },
-  },
+  }),
   creates: [
     ["without a spec", { spec: undefined }],
     ["without a parent", { "spec.parentRef": undefined }],
@@ -217,6 +216,7 @@ const ipAddress: MutatedKind = {
     ["to no parent", { "spec.parentRef": undefined }],
     ["to a bad parent", { [`${parent}.resource`]: "a/b" }],
   ],
+  traits: { needsNamespace: false },
 };
 
 export const flowKinds: readonly MutatedKind[] = [flowSchema, priorityLevel, serviceCidr, ipAddress];

@@ -1,6 +1,6 @@
 /** Errors of PersistentVolumes, and of the volumes of Pods that share their sources, for invalid_storage.ts. */
 import type { ConformanceCase } from "../conformance_case.ts";
-import { type Mutated, type Mutation, mutationCases } from "./_changed_objects.ts";
+import { type MutatedKind, type Mutation, mutationCases } from "./_mutations.ts";
 import { at, type Body, pod } from "./_objects.ts";
 
 const secretRef = { name: "", namespace: "" };
@@ -65,7 +65,7 @@ const affinity = (expression: Body): Body => ({
   required: { nodeSelectorTerms: [{ matchExpressions: [expression] }] },
 });
 
-const volume: Mutated = {
+const volume: MutatedKind = {
   what: "a PersistentVolume",
   path: () => "/api/v1/persistentvolumes",
   good: (run) => ({
@@ -78,66 +78,68 @@ const volume: Mutated = {
     },
   }),
   creates: [
-    ["spec.capacity", { storage: "-1" }],
-    ["spec.capacity", { storage: "-1.5Gi" }],
-    ["spec.capacity", { storage: "1", cpu: "1" }],
-    ["spec.capacity", { cpu: "1" }],
-    ["spec.capacity"],
-    ["spec.accessModes"],
-    ["spec.accessModes", ["ReadWriteOncePod", "ReadOnlyMany", "Other"]],
-    ["spec.persistentVolumeReclaimPolicy", ""],
-    ["spec.nodeAffinity", affinity({ key: "a", operator: "In", values: ["bad value"] })],
-    ["spec.nodeAffinity", affinity({ key: "bad key", operator: "Gt", values: [] })],
-    ["spec.nodeAffinity", { required: { nodeSelectorTerms: [] } }],
-    ["spec.volumeAttributesClassName", ""],
-    ["spec.volumeAttributesClassName", "Bad_Name"],
-    {
-      what: "a class of attributes and another source",
-      changes: [["spec.csi"], ["spec.nfs", { server: "a", path: "/" }], ["spec.volumeAttributesClassName", "a"]],
-    },
-    ["spec.flexVolume", {}],
-    ["spec.cephfs", { monitors: ["a"] }],
-    ["spec.gcePersistentDisk", { pdName: "a" }],
-    ["spec.csi"],
-    ["spec.mountOptions", ["ro", ""]],
-    ["metadata.annotations", { "volume.beta.kubernetes.io/mount-options": "ro" }],
-    ["metadata.name", "Bad_Name"],
-    {
-      what: "a root that is recycled",
-      changes: [["spec.csi"], ["spec.hostPath", { path: "//./" }], ["spec.persistentVolumeReclaimPolicy", "Recycle"]],
-    },
-    ["spec.claimRef", {}],
-    ...[...sources, ...ofVolumes].map(([name, source]): Mutation => ({
-      what: `${name} ${JSON.stringify(source)}`,
-      changes: name === "csi" ? [["spec.csi", source]] : [["spec.csi"], [`spec.${name}`, source]],
-    })),
+    { "spec.capacity": { storage: "-1" } },
+    { "spec.capacity": { storage: "-1.5Gi" } },
+    { "spec.capacity": { storage: "1", cpu: "1" } },
+    { "spec.capacity": { cpu: "1" } },
+    { "spec.capacity": undefined },
+    { "spec.accessModes": undefined },
+    { "spec.accessModes": ["ReadWriteOncePod", "ReadOnlyMany", "Other"] },
+    { "spec.persistentVolumeReclaimPolicy": "" },
+    { "spec.nodeAffinity": affinity({ key: "a", operator: "In", values: ["bad value"] }) },
+    { "spec.nodeAffinity": affinity({ key: "bad key", operator: "Gt", values: [] }) },
+    { "spec.nodeAffinity": { required: { nodeSelectorTerms: [] } } },
+    { "spec.volumeAttributesClassName": "" },
+    { "spec.volumeAttributesClassName": "Bad_Name" },
+    ["a class of attributes and another source", {
+      "spec.csi": undefined,
+      "spec.nfs": { server: "a", path: "/" },
+      "spec.volumeAttributesClassName": "a",
+    }],
+    { "spec.flexVolume": {} },
+    { "spec.cephfs": { monitors: ["a"] } },
+    { "spec.gcePersistentDisk": { pdName: "a" } },
+    { "spec.csi": undefined },
+    { "spec.mountOptions": ["ro", ""] },
+    { "metadata.annotations": { "volume.beta.kubernetes.io/mount-options": "ro" } },
+    { "metadata.name": "Bad_Name" },
+    ["a root that is recycled", {
+      "spec.csi": undefined,
+      "spec.hostPath": { path: "//./" },
+      "spec.persistentVolumeReclaimPolicy": "Recycle",
+    }],
+    { "spec.claimRef": {} },
+    ...[...sources, ...ofVolumes].map(([name, source]): Mutation => [
+      `${name} ${JSON.stringify(source)}`,
+      { "spec.csi": undefined, [`spec.${name}`]: source },
+    ]),
   ],
   updates: [
-    ["spec.csi.volumeHandle", "y"],
-    ["spec.csi.controllerExpandSecretRef", { name: "a", namespace: "b" }],
-    ["spec.csi.nodeExpandSecretRef", { name: "a", namespace: "b" }],
-    ["spec.volumeMode", "Block"],
-    ["spec.volumeMode", "Tape"],
-    ["spec.capacity", { storage: "2Gi" }],
-    ["spec.capacity", { storage: "0" }],
-    ["spec.accessModes", []],
-    ["spec.persistentVolumeReclaimPolicy", "Burn"],
-    ["spec.storageClassName", "Bad_Name"],
-    ["spec.volumeAttributesClassName", "gold"],
-    ["spec.volumeAttributesClassName", ""],
-    ["spec.nodeAffinity", affinity({ key: "a", operator: "In", values: ["bad value"] })],
-    ["spec.nfs", { server: "a", path: "/" }],
-    ["spec.csi"],
-    ["metadata.annotations", { "volume.beta.kubernetes.io/mount-options": "ro" }],
-    ["metadata.resourceVersion"],
+    { "spec.csi.volumeHandle": "y" },
+    { "spec.csi.controllerExpandSecretRef": { name: "a", namespace: "b" } },
+    { "spec.csi.nodeExpandSecretRef": { name: "a", namespace: "b" } },
+    { "spec.volumeMode": "Block" },
+    { "spec.volumeMode": "Tape" },
+    { "spec.capacity": { storage: "2Gi" } },
+    { "spec.capacity": { storage: "0" } },
+    { "spec.accessModes": [] },
+    { "spec.persistentVolumeReclaimPolicy": "Burn" },
+    { "spec.storageClassName": "Bad_Name" },
+    { "spec.volumeAttributesClassName": "gold" },
+    { "spec.volumeAttributesClassName": "" },
+    { "spec.nodeAffinity": affinity({ key: "a", operator: "In", values: ["bad value"] }) },
+    { "spec.nfs": { server: "a", path: "/" } },
+    { "spec.csi": undefined },
+    { "metadata.annotations": { "volume.beta.kubernetes.io/mount-options": "ro" } },
+    { "metadata.resourceVersion": undefined },
   ],
   // Then kube-controller-manager writes no more.
   isSettled: (object) => Object(object.status).phase === "Available",
   traits: { needsControllers: true, needsNamespace: false },
-  statusUpdates: [["status", { phase: "Odd" }], ["spec.capacity", {}], ["metadata.resourceVersion"]],
+  statusUpdates: [{ status: { phase: "Odd" } }, { "spec.capacity": {} }, { "metadata.resourceVersion": undefined }],
 };
 
-const affine: Mutated = {
+const affine: MutatedKind = {
   ...volume,
   what: "a PersistentVolume with an affinity",
   good: (run) => ({
@@ -152,27 +154,27 @@ const affine: Mutated = {
   }),
   creates: [],
   updates: [
-    ["spec.nodeAffinity", affinity({ key: "a", operator: "In", values: ["c"] })],
-    ["spec.nodeAffinity", affinity({ key: "kubernetes.io/os", operator: "In", values: ["b"] })],
-    ["spec.nodeAffinity"],
-    ["spec.nodeAffinity", {}],
-    ["spec.local.path", ""],
+    { "spec.nodeAffinity": affinity({ key: "a", operator: "In", values: ["c"] }) },
+    { "spec.nodeAffinity": affinity({ key: "kubernetes.io/os", operator: "In", values: ["b"] }) },
+    { "spec.nodeAffinity": undefined },
+    { "spec.nodeAffinity": {} },
+    { "spec.local.path": "" },
   ],
   statusUpdates: [],
 };
 
-const podVolume: Mutated = {
+const podVolume: MutatedKind = {
   what: "a Pod",
   path: (run) => at(run, "pods"),
   good: () => pod("a"),
   creates: [
-    ...sources.map(([name, source]): Mutation => ({
-      what: `a volume of ${name} ${JSON.stringify(source)}`,
-      changes: [["spec.volumes", [{ name: "v", [name]: source }]]],
-    })),
-    ["spec.volumes", [{ name: "v", emptyDir: {}, cephfs: {}, downwardAPI: {}, gcePersistentDisk: {} }]],
-    ["spec.volumes", [{ name: "v", gitRepo: { repository: "", directory: "/a/.." } }]],
-    ["spec.volumes", [{ name: "v", quobyte: { registry: "a:1", volume: "v" }, fc: { wwids: ["a"] } }]],
+    ...sources.map(([name, source]): Mutation => [
+      `a volume of ${name} ${JSON.stringify(source)}`,
+      { "spec.volumes": [{ name: "v", [name]: source }] },
+    ]),
+    { "spec.volumes": [{ name: "v", emptyDir: {}, cephfs: {}, downwardAPI: {}, gcePersistentDisk: {} }] },
+    { "spec.volumes": [{ name: "v", gitRepo: { repository: "", directory: "/a/.." } }] },
+    { "spec.volumes": [{ name: "v", quobyte: { registry: "a:1", volume: "v" }, fc: { wwids: ["a"] } }] },
   ],
   traits: { needsAccount: true },
 };

@@ -1,76 +1,130 @@
 /**
- * Bad objects as one-field changes of a good one: each becomes a case of a create, and those of `updates` one of an update of
- * the stored good object. Creates are dry runs, so they need no object and no namespace of their own.
+ * Cases from a valid object and tables of mutations: each mutation makes one case, which creates the changed object, updates
+ * the valid one to it, or writes its status. All requests are dry runs, except for the create before an update.
  */
 import type { CaseRun } from "../case_run.ts";
-import { type ConformanceCase, requests, scenario } from "../conformance_case.ts";
+import { type CaseTraits, type ConformanceCase, requests, scenario } from "../conformance_case.ts";
 import type { Body } from "./_objects.ts";
 
-/** A description, and values by paths like `spec.requests[0].name`; `undefined` removes a field. */
-export type Mutation = readonly [string, Readonly<Record<string, unknown>>];
+/** Values by paths of fields and indexes, like `spec.requests.0.name`. Undefined removes a field. */
+export type Changes = Readonly<Record<string, unknown>>;
 
-/** A kind with its bad objects. */
+/** What one case changes. Without a description, paths and values name the case. */
+export type Mutation = Changes | DescribedMutation;
+type DescribedMutation = readonly [how: string, changes: Changes];
+
+/** What a case does. */
+export type MutationVerb = "create" | "update" | "update the status of";
+
+/** A valid object of a kind, and its mutations. */
 export interface MutatedKind {
-  /** With its article: `a DeviceClass`. */
+  /** With its article: `a CSIDriver`. */
   readonly what: string;
-  /** `GROUP/VERSION/PLURAL`. */
-  readonly resource: string;
-  readonly isNamespaced: boolean;
-  readonly good: Body;
+  /** The path of the collection. */
+  path(run: CaseRun): string;
+  /** A valid object. Outside of namespaces its name is that of the run, unless the kind prescribes its form. */
+  good(run: CaseRun): Body;
   readonly creates: readonly Mutation[];
-  readonly updates: readonly Mutation[];
-  /** Writes of the status, of which each is stored when it is valid. @default none */
-  readonly statuses?: readonly Mutation[];
+  /** @default none */
+  readonly updates?: readonly Mutation[];
+  /** @default none */
+  readonly statusUpdates?: readonly Mutation[];
+  /** The name of a case. @default `create a CSIDriver with HOW`, `update a CSIDriver to HOW` */
+  readonly title?: (verb: MutationVerb, how: string) => string;
+  /** True for an object that no controller will change any more. @default always */
+  readonly isSettled?: (object: Body) => boolean;
+  /** Updates name no version: a controller may write the object at any time. @default false */
+  readonly omitsVersion?: boolean;
+  /** Picks what of an accepted object is compared. @default all, or spec and status with {@link isSettled} */
+  // deno-lint-ignore no-explicit-any
+  readonly pick?: (body: any) => unknown;
+  /** The real server finds errors in the order of a Go map. @default false */
+  readonly sortsCauses?: boolean;
+  readonly traits?: CaseTraits;
 }
 
-/** The cases of a kind. */
+/** Characters of a value in the name of a case. */
+const maxTitleLength = 150;
+
+/** Makes the cases of a kind. */
 export function mutationCases(kind: MutatedKind): readonly ConformanceCase[] {
-  const { what, creates, updates, statuses = [] } = kind;
+  const { creates, updates = [], statusUpdates = [] } = kind;
   return [
-    ...creates.map(([how, changes]) =>
-      requests(`${what} ${how}`, (run) => [{
-        path: `${collection(kind, run.namespace)}?dryRun=All`,
-        body: mutated(kind.good, changes),
-        sortsCauses: true,
-      }], { needsNamespace: false })
-    ),
-    ...updates.map((mutation) => changeCase(kind, mutation, "an update of", "")),
-    ...statuses.map((mutation) => changeCase(kind, mutation, "the status of", "/status")),
+    ...creates.map((mutation) => createCase(kind, mutation)),
+    ...updates.map((mutation) => updateCase(kind, "update", mutation)),
+    ...statusUpdates.map((mutation) => updateCase(kind, "update the status of", mutation)),
   ];
 }
 
-function changeCase(kind: MutatedKind, [how, changes]: Mutation, verb: string, subresource: string): ConformanceCase {
-  return scenario(`${verb} ${kind.what} ${how}`, async (run) => {
-    const path = collection(kind, run.namespace);
-    const named = nameOf(kind, run, String(Object(kind.good["metadata"]).name));
-    const good = mutated(kind.good, { "metadata.name": named });
-    const stored = await run.prepare({ path, body: good });
-    // Without a version: a controller may have written the object since.
-    const body = mutated(Object(stored), { "metadata.resourceVersion": undefined, ...changes });
-    await run.call({ method: "PUT", path: `${path}/${named}${subresource}`, body, sortsCauses: true });
-    await run.prepare({ method: "DELETE", path: `${path}/${named}` });
-  }, { needsNamespace: kind.isNamespaced });
+function createCase(kind: MutatedKind, mutation: Mutation): ConformanceCase {
+  return requests(titleOf(kind, "create", mutation), (run) => [{
+    path: `${kind.path(run)}?dryRun=All`,
+    body: mutated(kind.good(run), changesOf(mutation)),
+    sortsCauses: kind.sortsCauses === true,
+    ...(kind.pick === undefined ? {} : { pick: kind.pick }),
+  }], kind.traits);
 }
 
-/** Objects without a namespace have names that no other case uses. */
-function nameOf({ isNamespaced, what }: MutatedKind, run: CaseRun, name: string): string {
-  if (isNamespaced || what === "an IPAddress") return name;
-  return run.name(name);
+// Controllers have other names as managers on the two servers.
+// deno-lint-ignore no-explicit-any
+const pickFields = ({ spec, status }: any) => ({ spec, status });
+
+function updateCase(kind: MutatedKind, verb: MutationVerb, mutation: Mutation): ConformanceCase {
+  const pick = kind.pick ?? (kind.isSettled === undefined ? undefined : pickFields);
+  const changes = {
+    ...(kind.omitsVersion === true ? { "metadata.resourceVersion": undefined } : {}),
+    ...changesOf(mutation),
+  };
+  return scenario(titleOf(kind, verb, mutation), async (run) => {
+    const [path, good] = [kind.path(run), kind.good(run)];
+    const one = `${path}/${Object(good["metadata"]).name}`;
+    await run.prepare({ path, body: good });
+    try {
+      await run.until(one, (object, code) => code === 200 && (kind.isSettled?.(object) ?? true));
+      await run.call({
+        method: "PUT",
+        path: `${one}${verb === "update" ? "" : "/status"}?dryRun=All`,
+        body: mutated(await run.prepare({ path: one }), changes),
+        sortsCauses: kind.sortsCauses === true,
+        ...(pick === undefined ? {} : { pick }),
+      });
+    } finally {
+      await run.prepare({ method: "DELETE", path: one });
+    }
+  }, kind.traits);
 }
 
-function collection({ resource, isNamespaced }: MutatedKind, namespace: string): string {
-  const slash = resource.lastIndexOf("/");
-  const scope = isNamespaced ? `namespaces/${namespace}/` : "";
-  return `/apis/${resource.slice(0, slash)}/${scope}${resource.slice(slash + 1)}`;
+function titleOf({ what, title }: MutatedKind, verb: MutationVerb, mutation: Mutation): string {
+  const how = isDescribed(mutation) ? mutation[0] : textOf(mutation);
+  return title?.(verb, how) ?? `${verb} ${what} ${verb === "create" ? "with" : "to"} ${how}`;
+}
+
+function isDescribed(mutation: Mutation): mutation is DescribedMutation {
+  return Array.isArray(mutation);
+}
+
+function changesOf(mutation: Mutation): Changes {
+  return isDescribed(mutation) ? mutation[1] : mutation;
+}
+
+function textOf(changes: Changes): string {
+  const texts = Object.entries(changes).map(([path, value]) =>
+    value === undefined ? `no ${path}` : shortened(`${path} ${JSON.stringify(value)}`)
+  );
+  return texts.join(" and ");
+}
+
+function shortened(text: string): string {
+  return text.length <= maxTitleLength ? text : `${text.slice(0, maxTitleLength)}... (${text.length})`;
 }
 
 /** A copy with other values at some paths; a path of an absent field adds it. */
-export function mutated(good: Body, changes: Readonly<Record<string, unknown>>): Body {
+function mutated(good: Body, changes: Changes): Body {
   const copy: Body = structuredClone(good);
   for (const [path, value] of Object.entries(changes)) {
-    const steps = path.split(/[.[\]]+/).filter((step) => step !== "");
+    const steps = path.split(".");
     const last = steps.pop() ?? "";
-    let holder: Body = copy;
+    let holder = copy;
     for (const step of steps) holder = Object(holder[step] ??= {});
     if (value === undefined) delete holder[last];
     else holder[last] = value;

@@ -5,7 +5,7 @@
 import { type ConformanceCase, scenario } from "../conformance_case.ts";
 import { deviceKinds } from "./_device_mutations.ts";
 import { flowKinds } from "./_flow_mutations.ts";
-import { mutationCases } from "./_mutations.ts";
+import { type MutatedKind, mutationCases, type MutationVerb } from "./_mutations.ts";
 import { as, grant, revoke, rule } from "./_access_users.ts";
 import { at, type Body, service } from "./_objects.ts";
 
@@ -128,8 +128,20 @@ const claimStatuses = statusRules.map(([who, rules]) =>
   })
 );
 
+/** The tables describe each object as a whole, so the names of the cases do. */
+const titles: Readonly<Record<MutationVerb, string>> = {
+  create: "",
+  update: "an update of ",
+  "update the status of": "the status of ",
+};
+
+function declaredKind(kind: MutatedKind): MutatedKind {
+  const title = (verb: MutationVerb, how: string) => `${titles[verb]}${kind.what} ${how}`;
+  return { ...kind, title, omitsVersion: true, sortsCauses: true };
+}
+
 export const declaredCases: readonly ConformanceCase[] = [
-  ...[...deviceKinds, ...flowKinds].flatMap(mutationCases),
+  ...[...deviceKinds, ...flowKinds].flatMap((kind) => mutationCases(declaredKind(kind))),
   furtherRange,
   podClaims,
   ...claimStatuses,
