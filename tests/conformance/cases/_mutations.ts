@@ -127,7 +127,7 @@ function mutated(good: Body, changes: Changes): Body {
     let holder = copy;
     for (const step of steps) holder = Object(holder[step] ??= {});
     if (value === undefined) delete holder[last];
-    else holder[last] = value;
+    else holder[last] = structuredClone(value);
   }
   return copy;
 }
