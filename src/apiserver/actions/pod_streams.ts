@@ -10,7 +10,7 @@ import type { WebSocketConnection } from "../../runtime/mod.ts";
 import { badRequest, internalError, type JsonObject, notFound, notServed } from "../model/mod.ts";
 import { objectAt, objectsAt, textAt } from "../kinds/mod.ts";
 import type { ActionCall, ActionResponse, SubresourceHandler } from "../registry/mod.ts";
-import { acceptWebSocket, isClientGone, isWebSocketRequest } from "../sockets/mod.ts";
+import { acceptWebSocket, isClientGone, isWebSocketRequest, UnreadBytes } from "../sockets/mod.ts";
 import { viewOf } from "./_container_files.ts";
 import { commandNames, Shell } from "./shell.ts";
 import { checkContainer, isOn, simulatedLog } from "./pod_log.ts";
@@ -131,17 +131,13 @@ class Session {
   readonly #query: URLSearchParams;
   readonly #clock: Clock;
   readonly #left = new AbortController();
-  readonly #input: Uint8Array[] = [];
-  #inputBytes = 0;
-  #hasInputEnded: boolean;
-  #onInput: () => void = () => {};
-  #onRoom: () => void = () => {};
+  readonly #input = new UnreadBytes(maxInputBytes);
 
   constructor(socket: WebSocketConnection, query: URLSearchParams, clock: Clock) {
     this.#socket = socket;
     this.#query = query;
     this.#clock = clock;
-    this.#hasInputEnded = !isOn(query, "stdin");
+    if (!isOn(query, "stdin")) this.#input.end();
     socket.ended.then(() => this.#leave());
   }
 
@@ -177,17 +173,10 @@ class Session {
 
   /** The next input of the client; undefined at its end. */
   async read(): Promise<Uint8Array | undefined> {
-    while (true) {
-      const bytes = this.#input.shift();
-      if (bytes !== undefined) {
-        this.#inputBytes -= bytes.length;
-        this.#onRoom();
-        return await this.#asLines(bytes);
-      }
-      this.#left.signal.throwIfAborted();
-      if (this.#hasInputEnded) return undefined;
-      await new Promise<void>((resolve) => this.#onInput = resolve);
-    }
+    const bytes = await this.#input.read();
+    if (bytes !== undefined) return await this.#asLines(bytes);
+    this.#left.signal.throwIfAborted();
+    return undefined;
   }
 
   async sleep(ms: number): Promise<void> {
@@ -198,7 +187,7 @@ class Session {
   async #asLines(bytes: Uint8Array): Promise<Uint8Array | undefined> {
     if (!isOn(this.#query, "tty")) return bytes;
     if (bytes.includes(endOfTransmission)) {
-      this.#hasInputEnded = true;
+      this.#input.end();
       return undefined;
     }
     const line = bytes.map((byte) => byte === carriageReturn ? lineFeed : byte);
@@ -211,14 +200,8 @@ class Session {
     try {
       for (let message = await this.#socket.receive(); message !== undefined; message = await this.#socket.receive()) {
         const [channel, first] = message;
-        if (channel === channels.close && first === channels.stdin) this.#endInput();
-        if (channel !== channels.stdin || this.#hasInputEnded) continue;
-        this.#input.push(message.subarray(1));
-        this.#inputBytes += message.length - 1;
-        this.#onInput();
-        while (this.#inputBytes > maxInputBytes && !this.#left.signal.aborted) {
-          await new Promise<void>((resolve) => this.#onRoom = resolve);
-        }
+        if (channel === channels.close && first === channels.stdin) this.#input.end();
+        if (channel === channels.stdin && !this.#input.hasEnded) await this.#input.push(message.subarray(1));
       }
     } catch {
       // The connection broke, or the client broke its rules: both are its end.
@@ -228,13 +211,8 @@ class Session {
 
   #leave(): void {
     this.#left.abort(new DOMException("The client closed the connection", "AbortError"));
-    this.#endInput();
-    this.#onRoom();
-  }
-
-  #endInput(): void {
-    this.#hasInputEnded = true;
-    this.#onInput();
+    this.#input.end();
+    this.#input.lift();
   }
 
   async #send(channel: number, bytes: Uint8Array): Promise<void> {

@@ -5,7 +5,7 @@
  * Caveats: the protocol has no end of a single channel, so a program does not see that its client sends no more.
  */
 import type { WebSocketConnection } from "../../runtime/mod.ts";
-import { isClientGone } from "../sockets/mod.ts";
+import { isClientGone, UnreadBytes } from "../sockets/mod.ts";
 import type { ForwardedStream, ForwardPort } from "./forwarded_stream.ts";
 
 /** Unread bytes of a port above which nothing more is received. */
@@ -77,46 +77,26 @@ export class ChannelStreams {
 /** The data of one port. */
 class ChannelStream implements ForwardedStream {
   readonly write: (bytes: Uint8Array) => Promise<void>;
-  readonly #unread: Uint8Array[] = [];
-  #unreadBytes = 0;
-  #hasEnded = false;
-  #onInput: () => void = () => {};
-  #onRoom: () => void = () => {};
+  readonly #unread = new UnreadBytes(maxUnreadBytes);
 
   constructor(write: (bytes: Uint8Array) => Promise<void>) {
     this.write = write;
   }
 
   get isAborted(): boolean {
-    return this.#hasEnded;
+    return this.#unread.hasEnded;
   }
 
   async read(): Promise<Uint8Array | undefined> {
-    while (true) {
-      const bytes = this.#unread.shift();
-      if (bytes !== undefined) {
-        this.#unreadBytes -= bytes.length;
-        this.#onRoom();
-        return bytes;
-      }
-      if (this.#hasEnded) return undefined;
-      await new Promise<void>((resolve) => this.#onInput = resolve);
-    }
+    return await this.#unread.read();
   }
 
   async receive(bytes: Uint8Array): Promise<void> {
-    if (bytes.length === 0) return;
-    this.#unread.push(bytes);
-    this.#unreadBytes += bytes.length;
-    this.#onInput();
-    while (this.#unreadBytes > maxUnreadBytes && !this.#hasEnded) {
-      await new Promise<void>((resolve) => this.#onRoom = resolve);
-    }
+    if (bytes.length > 0) await this.#unread.push(bytes);
   }
 
   end(): void {
-    this.#hasEnded = true;
-    this.#onInput();
-    this.#onRoom();
+    this.#unread.end();
+    this.#unread.lift();
   }
 }

@@ -6,6 +6,7 @@
  * rules ends the connection.
  * Caveats: a client that waits for a slow stream waits with all of its streams, because no windows are used.
  */
+import { UnreadBytes } from "../sockets/mod.ts";
 import {
   controlFrame,
   dataFrame,
@@ -144,14 +145,10 @@ export class SpdyStream {
   readonly #send: (frame: Uint8Array) => Promise<void>;
   readonly #onEnd: () => void;
   readonly #accepted = Promise.withResolvers<void>();
-  readonly #unread: Uint8Array[] = [];
-  #unreadBytes = 0;
+  readonly #unread = new UnreadBytes(maxUnreadBytes);
   #hasPeerEnded = false;
   #hasFinished = false;
   #isAborted = false;
-  #isBounded = true;
-  #onInput: () => void = () => {};
-  #onRoom: () => void = () => {};
 
   constructor(
     id: number,
@@ -171,16 +168,7 @@ export class SpdyStream {
 
   /** The next bytes of the client; undefined when it sends no more. One caller at a time. */
   async read(): Promise<Uint8Array | undefined> {
-    while (true) {
-      const bytes = this.#unread.shift();
-      if (bytes !== undefined) {
-        this.#unreadBytes -= bytes.length;
-        this.#onRoom();
-        return bytes;
-      }
-      if (this.#hasPeerEnded || this.#isAborted) return undefined;
-      await new Promise<void>((resolve) => this.#onInput = resolve);
-    }
+    return await this.#unread.read();
   }
 
   /** Resolves when the bytes have left. After the end of the stream they are dropped. */
@@ -216,34 +204,27 @@ export class SpdyStream {
 
   /** Takes bytes of the client, and waits while too many are unread. */
   async receive(bytes: Uint8Array): Promise<void> {
-    if (this.#hasPeerEnded || this.#isAborted) return;
-    this.#unread.push(bytes);
-    this.#unreadBytes += bytes.length;
-    this.#onInput();
-    while (this.#unreadBytes > maxUnreadBytes && this.#isBounded && !this.#isAborted) {
-      await new Promise<void>((resolve) => this.#onRoom = resolve);
-    }
+    if (!this.#unread.hasEnded) await this.#unread.push(bytes);
   }
 
   /** The client sends no more. */
   receiveEnd(): void {
     this.#hasPeerEnded = true;
-    this.#onInput();
+    this.#unread.end();
     if (this.#hasFinished) this.#onEnd();
   }
 
   /** Waits no more for a reader. */
   lift(): void {
-    this.#isBounded = false;
-    this.#onRoom();
+    this.#unread.lift();
   }
 
   /** The stream, or its connection, has ended. What has arrived can still be read. */
   abort(): void {
     this.#isAborted = true;
     this.#accepted.resolve();
-    this.#onInput();
-    this.#onRoom();
+    this.#unread.end();
+    this.#unread.lift();
   }
 }
 
