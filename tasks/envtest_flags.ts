@@ -14,6 +14,12 @@ const help = (program: string) => execFileSync(program, ["--help"], { encoding: 
 /** pflag: `--name type  about`; without a type for booleans. */
 const apiServerFlags = [...help(kubeApiServer).matchAll(/^ +(?:-[a-z], )?--([a-z0-9-]+)(?: ([A-Za-z]\S*))? {2,}/gm)]
   .map(([, name, type]) => type === undefined || type.endsWith("[=true]") ? `${name}!` : name);
+/** Flags whose values are lists, which pflag prints in brackets. */
+const apiServerLists = [
+  ...help(kubeApiServer).matchAll(
+    /^ +--([a-z0-9-]+) (?:strings|stringArray|int32Slice|namedCertKey|stringToString) /gm,
+  ),
+].map(([, name]) => name);
 /** etcd: `--name 'default'`; a boolean has no default, or one of true and false. Of some numbers the help shows none. */
 const isNumber = (name = "") => /(megabytes|interval|entries|time)$/.test(name);
 const etcdFlags = [
@@ -41,6 +47,8 @@ writeFileSync(
     "",
     "/** The flags of kube-apiserver. */",
     `export const apiServerFlags = ${JSON.stringify(words(apiServerFlags))};`,
+    "/** The flags of kube-apiserver whose values are lists. */",
+    `export const apiServerLists = ${JSON.stringify(words(apiServerLists))};`,
     "/** The flags of etcd. */",
     `export const etcdFlags = ${JSON.stringify(words(etcdFlags))};`,
     "/** The admission plugins of kube-apiserver. */",

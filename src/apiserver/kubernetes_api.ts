@@ -33,7 +33,7 @@ import { admin, ApiServer, reportError } from "./api_server.ts";
 import { advertise, type Advertised, createDefaultObjects, DerivedObjects } from "./bootstrap/mod.ts";
 import { CustomResources, definitionRules } from "./crd/mod.ts";
 import { deviceRules } from "./devices/mod.ts";
-import { discoveryPaths, issuerPaths } from "./discovery/mod.ts";
+import { discoveryPaths, issuerPaths, processPages } from "./discovery/mod.ts";
 import { proxyHandlers, standInClient } from "./forward/mod.ts";
 import { bodyFamilies, builtinFamilies } from "./kinds/mod.ts";
 import { type Attributes, draftOf, type JsonObject, type Kind, StatusError, type User } from "./model/mod.ts";
@@ -78,6 +78,8 @@ export interface KubernetesApiOptions {
   readonly webhookServices?: ReadonlyMap<string, string>;
   /** @default over HTTPS */
   readonly callWebhook?: CallWebhook;
+  /** The flags of the process and their values, which `/flagz` shows. @default none */
+  readonly flags?: ReadonlyMap<string, string>;
   /** The certificate for other API servers, to which requests are passed on; a ConfigMap has its authority. @default none */
   readonly frontProxy?: FrontProxy;
   /** Called with each unexpected error; the client gets a 500. @default writes it to stderr, without secrets */
@@ -178,7 +180,12 @@ export function kubernetesApi(options: KubernetesApiOptions = {}): KubernetesApi
       ...(rbac === undefined ? [] : [escalationCheck(roles, rbac, authorizer), claimStatusCheck(authorizer)]),
     ],
     forwarder: aggregator,
-    paths: [discoveryPaths(kinds, aggregator), openApiPaths(kinds), issuerPaths(tokens, options.keysUrl)],
+    paths: [
+      discoveryPaths(kinds, aggregator),
+      openApiPaths(kinds),
+      issuerPaths(tokens, options.keysUrl),
+      processPages({ clock, random, flags: options.flags }),
+    ],
     decoders: [{ contentType: protobufType, decode: decodeProtobuf }],
     subresources: [
       ...actionHandlers(clock),

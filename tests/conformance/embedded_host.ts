@@ -47,6 +47,7 @@ function authority(): Promise<SigningAuthority> {
 export class EmbeddedHost implements Host, AsyncDisposable {
   readonly #api = kubernetesApi({
     tokens: new Map([["admin", admin]]),
+    flags: new Map([["authorization-mode", "[Node,RBAC]"]]),
   });
   readonly #stop = new AbortController();
   #controllers: Promise<void> = Promise.resolve();

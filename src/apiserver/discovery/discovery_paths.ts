@@ -29,6 +29,9 @@ import {
 /** The version of the API. */
 export const serverVersion = "1.36";
 
+/** The release that this server behaves like. */
+export const serverRelease = "1.36.3";
+
 /** The response of /version. */
 const version: JsonObject = {
   major: "1",
@@ -37,7 +40,7 @@ const version: JsonObject = {
   emulationMinor: "36",
   minCompatibilityMajor: "1",
   minCompatibilityMinor: "35",
-  gitVersion: "v1.36.3+pintle",
+  gitVersion: `v${serverRelease}+pintle`,
   gitCommit: "",
   gitTreeState: "",
   buildDate: "1970-01-01T00:00:00Z",

@@ -165,6 +165,62 @@ export function bodyFormat(
   throw unsupported([...new Set([...types, ...decoders.map((known) => known.contentType)])]);
 }
 
+/** A page about the process: `/statusz` or `/flagz`. */
+export interface PageMedia {
+  readonly format: "json" | "yaml" | "text";
+  readonly isPretty: boolean;
+  /** The version of the object; `v1beta1` for text. */
+  readonly version: string;
+}
+
+/** The media types of pages about the process. */
+const pageTypes = [
+  { type: "application", subtype: "json", format: "json" },
+  { type: "application", subtype: "yaml", format: "yaml" },
+  { type: "text", subtype: "plain", format: "text" },
+] as const;
+
+/**
+ * Negotiates the form of a page about the process: plain text, or an object that the client names by kind and version.
+ *
+ * @param kind of the object: `Statusz`
+ * @returns undefined when the client accepts none
+ */
+export function findPageMedia(accept: string, kind: string): PageMedia | undefined {
+  if (accept.trim() === "") return { format: "text", isPretty: false, version: "v1beta1" };
+  for (const clause of clausesOf(accept)) {
+    for (const { type, subtype, format } of pageTypes) {
+      if (clause.type !== "*" && clause.type !== type) continue;
+      if (clause.subtype !== "*" && clause.subtype !== subtype) continue;
+      const { parameters } = clause;
+      if ((parameters.get("stream") ?? "") !== "" || (parameters.get("sv") ?? "") !== "") continue;
+      const target = ["as", "g", "v"].map((name) => parameters.get(name));
+      const isPretty = parameters.get("pretty") === "1";
+      if (format === "text") {
+        if (target.every((part) => part === undefined)) return { format, isPretty, version: "v1beta1" };
+        continue;
+      }
+      const [as, group, version = ""] = target;
+      const isKnown = as === kind && group === "config.k8s.io" && (version === "v1alpha1" || version === "v1beta1");
+      if (isKnown) return { format, isPretty, version };
+    }
+  }
+  return undefined;
+}
+
+/** The response to a client that accepts no form of a page: in its format if that is JSON or YAML, else as indented JSON. */
+export function pageNotAcceptable(accept: string): {
+  readonly error: StatusError;
+  readonly format: Exclude<Format, "protobuf">;
+  readonly isPretty: boolean;
+} {
+  const types = pageTypes.map(({ type, subtype }) => `${type}/${subtype}`).join(", ");
+  const error = new StatusError(406, "NotAcceptable", `only the following media types are accepted: ${types}`);
+  const found = findNegotiated(accept.replaceAll(protobufType, "application/x"), "plain");
+  if (found === undefined || found.format === "protobuf") return { error, format: "json", isPretty: true };
+  return { error, format: found.format, isPretty: found.isPretty };
+}
+
 const parameter = /^;\s*([!#$%&'*+.^`|~\w-]+)\s*=\s*(?:[!#$%&'*+.^`|~\w-]+|"(?:[^"\\]|\\.)*")\s*/;
 
 /** The media type of a header in lower case; undefined if the header is malformed, as Go's mime.ParseMediaType reads it. */

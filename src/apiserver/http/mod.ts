@@ -11,13 +11,16 @@ export {
   type BodyDecoder,
   contentTypes,
   findNegotiated,
+  findPageMedia,
   type Format,
   negotiate,
   type Negotiated,
   notProduced,
+  type PageMedia,
+  pageNotAcceptable,
 } from "./media_types.ts";
 export { type RequestMetrics, requestMetrics } from "./request_metrics.ts";
 export { type RequestInfo, requestInfo } from "./request_info.ts";
-export { plainText } from "./response.ts";
+export { isPrettyRequested, plainText, statusErrorResponse } from "./response.ts";
 export { Watches, type WatchesOptions } from "./watches.ts";
 export { yamlText } from "./yaml.ts";

@@ -19,9 +19,12 @@ export interface FlagProgram {
 /** The flags of one command line. */
 export class FlagWords {
   readonly #values: ReadonlyMap<string, readonly string[]>;
+  readonly #booleans: ReadonlySet<string>;
 
-  constructor(values: ReadonlyMap<string, readonly string[]>) {
+  /** @param booleanNames the flags whose values are booleans. @default none */
+  constructor(values: ReadonlyMap<string, readonly string[]>, booleanNames: ReadonlySet<string> = new Set()) {
     this.#values = values;
+    this.#booleans = booleanNames;
   }
 
   /** The last value of a flag; undefined if it was not given, or given without a text. */
@@ -39,6 +42,25 @@ export class FlagWords {
   isSet(name: string, initial = false): boolean {
     const value = this.#values.get(name)?.at(-1);
     return value === undefined ? initial : booleans.get(value) === true;
+  }
+
+  /**
+   * The given flags and their values as pflag prints them: `[a,b]` for a list.
+   *
+   * @param lists the names of flags that are lists, separated by spaces
+   */
+  printed(lists: FlagNames): ReadonlyMap<string, string> {
+    const isList = new Set(lists.split(" "));
+    return new Map(this.names.map((name) => [name, isList.has(name) ? this.#printedList(name) : this.#printed(name)]));
+  }
+
+  #printed(name: string): string {
+    const value = this.#values.get(name)?.at(-1) ?? "";
+    return this.#booleans.has(name) ? String(booleans.get(value) === true) : value;
+  }
+
+  #printedList(name: string): string {
+    return `[${(this.#values.get(name) ?? []).filter((value) => value !== "").join(",")}]`;
   }
 
   /** The names of the given flags, in their order. */
@@ -111,7 +133,7 @@ export function readFlagWords(args: readonly string[], program: FlagProgram): Fl
     if (boolean && !booleans.has(value)) throw refuse.noBoolean(name, value);
     values.set(name, [...values.get(name) ?? [], value]);
   }
-  return new FlagWords(values);
+  return new FlagWords(values, new Set([...isBoolean.keys()].filter((name) => isBoolean.get(name))));
 }
 
 /** The name and the value of `--name=value`. */

@@ -17,6 +17,16 @@ test("[139] a value follows a flag or its =, the last one counts, and commas sep
   }
 });
 
+test("[139] given flags are printed as pflag does: lists in brackets, booleans as true and false", () => {
+  const read = readFlagWords(["--plugins=x,y", "--plugins", "z", "--quick=T", "--help=0", "--data-dir=a"], pflag);
+  assertEquals([...read.printed("plugins other")], [
+    ["plugins", "[x,y,z]"],
+    ["quick", "true"],
+    ["help", "false"],
+    ["data-dir", "a"],
+  ]);
+});
+
 test("[139] a boolean needs no value, and takes those of Go", () => {
   assertEquals(readFlagWords(["--quick"], pflag).isSet("quick"), true);
   assertEquals(readFlagWords([], pflag).isSet("quick", true), true);

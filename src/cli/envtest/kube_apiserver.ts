@@ -21,7 +21,7 @@ import {
 } from "../../runtime/mod.ts";
 import { issueCertificates } from "../../webhook/mod.ts";
 import { FlagWordError, type FlagWords } from "./flag_words.ts";
-import { admissionPlugins, featureGates } from "./generated/flags.ts";
+import { admissionPlugins, apiServerLists, featureGates } from "./generated/flags.ts";
 
 /** What an API server needs beside its flags. */
 export interface ApiServerParts {
@@ -184,6 +184,7 @@ async function authentication(flags: FlagWords, administrator: Administrator): P
   const restrictsNodes = flags.list("enable-admission-plugins").includes("NodeRestriction");
   return {
     tokens,
+    flags: flags.printed(apiServerLists),
     allowsEverything,
     authorizesNodes: authorizationModes.includes("Node"),
     // As there: with AlwaysAllow, anybody could do everything.

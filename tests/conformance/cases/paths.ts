@@ -2,6 +2,7 @@
 import { type ConformanceCase, requests, scenario } from "../conformance_case.ts";
 import { at, configMap, pod } from "./_objects.ts";
 import { customResourcePathCases } from "./custom_resource_paths.ts";
+import { processPageCases } from "./process_pages.ts";
 
 const table = "application/json;as=Table;v=v1;g=meta.k8s.io";
 
@@ -163,4 +164,9 @@ const representations: readonly ConformanceCase[] = [
   ]),
 ];
 
-export const pathCases: readonly ConformanceCase[] = [...paths, ...representations, ...customResourcePathCases];
+export const pathCases: readonly ConformanceCase[] = [
+  ...paths,
+  ...representations,
+  ...processPageCases,
+  ...customResourcePathCases,
+];
