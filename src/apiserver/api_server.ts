@@ -22,6 +22,7 @@ import {
 } from "./http/mod.ts";
 import type { AdmissionPlugin, Authenticator, Authorizer, Connection, FlowControl, User } from "./model/mod.ts";
 import {
+  type ComputedObjects,
   type KindFamily,
   KindRegistry,
   loopbackCall,
@@ -56,6 +57,8 @@ export interface ApiServerOptions {
   readonly subresources?: readonly SubresourceHandler[];
   /** @default none */
   readonly reviews?: readonly ReviewHandler[];
+  /** Kinds whose objects are computed when they are read. @default none */
+  readonly computed?: readonly ComputedObjects[];
   /** Handlers of paths that are not about objects, in the order of their calls. @default none */
   readonly paths?: readonly PathHandler[];
   /** Passes requests on to other API servers. @default this server answers all requests itself */
@@ -134,6 +137,7 @@ export class ApiServer implements Disposable {
       admission: [lifecycle, ...options.admission ?? []],
       subresources: options.subresources ?? [],
       reviews: options.reviews ?? [],
+      computed: options.computed ?? [],
     });
     const bookmarks = options.bookmarkMs === undefined ? {} : { bookmarkMs: options.bookmarkMs };
     const { durability } = options;

@@ -19,7 +19,7 @@ import {
   tokenHandlers,
   withBootstrapRbac,
 } from "./access/mod.ts";
-import { actionHandlers, actionReviews } from "./actions/mod.ts";
+import { actionHandlers, actionReviews, type ComponentName, componentStatuses } from "./actions/mod.ts";
 import {
   type CallWebhook,
   expressionRules,
@@ -37,7 +37,6 @@ import { discoveryPaths, issuerPaths, processPages } from "./discovery/mod.ts";
 import { proxyHandlers, standInClient } from "./forward/mod.ts";
 import { bodyFamilies, builtinFamilies } from "./kinds/mod.ts";
 import { type Attributes, draftOf, type JsonObject, type Kind, StatusError, type User } from "./model/mod.ts";
-import type { HealthCheck } from "./http/mod.ts";
 import { openApiPaths } from "./openapi/mod.ts";
 import { builtinAdmission, type SetUsed } from "./plugins/mod.ts";
 import { decodeProtobuf, protobufType } from "./protobuf/mod.ts";
@@ -78,6 +77,8 @@ export interface KubernetesApiOptions {
   readonly webhookServices?: ReadonlyMap<string, string>;
   /** @default over HTTPS */
   readonly callWebhook?: CallWebhook;
+  /** The parts of the control plane that run beside this server, which ComponentStatuses say. @default none */
+  readonly components?: readonly ComponentName[];
   /** The flags of the process and their values, which `/flagz` shows. @default none */
   readonly flags?: ReadonlyMap<string, string>;
   /** The certificate for other API servers, to which requests are passed on; a ConfigMap has its authority. @default none */
@@ -147,6 +148,9 @@ export function kubernetesApi(options: KubernetesApiOptions = {}): KubernetesApi
     disabled: options.disabledPlugins,
   });
   const flowControl = options.tokens === undefined ? undefined : new FlowSchemas(storage, clock);
+  const { durability } = options;
+  // The folder of the objects is the etcd here.
+  const storageProblem = () => durability?.hasFailed === true ? "the objects cannot be stored" : undefined;
   const standIns = standInClient();
   const aggregator = new Aggregator({
     storage,
@@ -193,8 +197,9 @@ export function kubernetesApi(options: KubernetesApiOptions = {}): KubernetesApi
       ...tokenHandlers({ tokens, objects: storage, now }),
     ],
     reviews: [...accessReviews({ authorizer, rbac, nodes, tokens, now }), ...actionReviews(now)],
+    computed: [componentStatuses({ running: new Set(options.components), storageProblem })],
     beforeRequest: new EventExpiry({ storage, clock }).run,
-    checks: checksOf(options.durability),
+    checks: [{ name: "ping", check: () => undefined }, { name: "etcd", check: storageProblem }],
     resources: [aggregator, { [Symbol.dispose]: () => standIns.close() }],
     ...(flowControl === undefined ? {} : { flowControl }),
     ...onError,
@@ -228,12 +233,6 @@ function builtinKinds(): KindRegistry {
   for (const family of builtinFamilies({ rules })) kinds.set(family);
   for (const family of bodyFamilies()) kinds.addBody(family);
   return kinds;
-}
-
-/** `etcd` is the folder of the objects here. */
-function checksOf(durability: Durability | undefined): readonly HealthCheck[] {
-  const storing = () => durability?.hasFailed === true ? "the objects cannot be stored" : undefined;
-  return [{ name: "ping", check: () => undefined }, { name: "etcd", check: storing }];
 }
 
 /**

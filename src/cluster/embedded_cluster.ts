@@ -172,6 +172,7 @@ export class EmbeddedCluster implements AsyncDisposable {
       accounts: accounts.accounts,
       callWebhook: webhookCaller(controllers, clock, others),
       frontProxy,
+      components: options.workloads === false ? [] : ["controller-manager", "scheduler"],
       onError,
     });
     const port = options.port ?? folder?.port ?? 0;

@@ -1,7 +1,8 @@
-/** Subresources with actions of their own: binding, eviction, log, exec, attach and portforward of Pods, finalize of Namespaces. */
+/** Subresources with actions of their own: binding, eviction, log, exec, attach and portforward of Pods, finalize of Namespaces. And the ComponentStatuses. */
 import type { Clock } from "../../async/mod.ts";
 import type { ReviewHandler, SubresourceHandler } from "../registry/mod.ts";
 import { portForwardHandler } from "../forward/mod.ts";
+export { type ComponentName, componentStatuses } from "./component_statuses.ts";
 import { namespaceFinalizeHandler } from "./namespace_finalize.ts";
 import { bindingReview, podBindingHandler } from "./pod_binding.ts";
 import { podEvictionHandler } from "./pod_eviction.ts";

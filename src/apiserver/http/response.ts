@@ -81,7 +81,7 @@ export function plainObjectResponse(
 export function listResponse(kind: Kind, page: Page, format: ResponseFormat): Promise<Response> | Response {
   const { transform } = format.negotiated;
   const metadata = {
-    resourceVersion: String(page.revision),
+    ...(page.revision === undefined ? {} : { resourceVersion: String(page.revision) }),
     // Lists of custom resources always have the field, their tables do not.
     ...(page.continue === "" && (kind.hasStrategicMerge || transform !== undefined) ? {} : { continue: page.continue }),
     ...(page.remaining === undefined ? {} : { remainingItemCount: page.remaining }),

@@ -42,7 +42,7 @@ const webhooks = server("calls webhooks");
 /** The effect of each built-in kind, by collection. */
 export const kindEffects: Readonly<Record<string, KindEffect>> = {
   "bindings": request,
-  "componentstatuses": data,
+  "componentstatuses": server("tells the health of scheduler, controller manager and etcd"),
   "configmaps": data,
   "endpoints": cluster("endpointslicemirroring-controller"),
   "events": data,

@@ -74,6 +74,14 @@ class UnstoredRepresentation implements Representation {
   }
 }
 
+/** Objects of one kind that are computed when they are read, and never stored. */
+export interface ComputedObjects {
+  /** As {@link Kind.collection}. The kind is cluster-scoped. */
+  readonly collection: string;
+  /** The objects as they are now, in the order of a list. */
+  objects(): readonly JsonObject[];
+}
+
 /** What all verbs share. The Registry creates it once; the verbs are functions with it as their first parameter. */
 export interface RegistryParts {
   readonly storage: ObjectStorage;
@@ -82,6 +90,8 @@ export interface RegistryParts {
   readonly random: Random;
   /** In the order of their calls. */
   readonly admission: readonly AdmissionPlugin[];
+  /** Kinds whose objects are not stored, by collection. */
+  readonly computed: ReadonlyMap<string, ComputedObjects>;
 }
 
 /** What the rules of a kind know about a write. */

@@ -2,6 +2,7 @@
 export {
   type Body,
   type Call,
+  type ComputedObjects,
   type FieldValidation,
   loopbackCall,
   type LoopbackTarget,

@@ -10,6 +10,7 @@ import {
   type StoredObject,
 } from "../storage/mod.ts";
 import { type Call, type RegistryParts, type Representation, storageNamespace, subjectOf } from "./call.ts";
+import { computedObject, selectComputed } from "./computed_objects.ts";
 import { deleteObject, type DeleteOptions } from "./delete.ts";
 import { represent, representAll } from "./represent.ts";
 import type { Selection } from "./selection.ts";
@@ -26,7 +27,8 @@ export interface ListOptions {
 /** One page of a list, in the version of the call. */
 export interface Page {
   readonly items: readonly Representation[];
-  readonly revision: number;
+  /** Undefined if the objects are not stored. */
+  readonly revision: number | undefined;
   readonly continue: string;
   readonly remaining: number | undefined;
 }
@@ -39,6 +41,8 @@ export function get(
   resourceVersion: string,
 ): Representation | Promise<Representation> {
   const { kind } = call;
+  const computed = parts.computed.get(kind.collection);
+  if (computed !== undefined) return computedObject(computed, name) ?? notFoundHere(call, name);
   const parsed = parseResourceVersion(resourceVersion);
   if (parsed.kind === "malformed") {
     const value = JSON.stringify(resourceVersion);
@@ -46,8 +50,11 @@ export function get(
   }
   if (parsed.revision > parts.storage.revision) throw resourceVersionTooLarge(parsed.revision, parts.storage.revision);
   const stored = parts.storage.find(kind.collection, storageNamespace(call), name);
-  if (stored === undefined) throw notFound({ ...subjectOf(kind, name), resource: kind.missingResource ?? kind.plural });
-  return represent(stored, kind);
+  return stored === undefined ? notFoundHere(call, name) : represent(stored, kind);
+}
+
+function notFoundHere({ kind }: Call, name: string): never {
+  throw notFound({ ...subjectOf(kind, name), resource: kind.missingResource ?? kind.plural });
 }
 
 /** One page. @throws StatusError 400, 410 or 504 when the requested version is malformed, expired or not reached yet */
@@ -57,6 +64,10 @@ export function list(
   selection: Selection,
   options: ListOptions,
 ): Page | Promise<Page> {
+  const computed = parts.computed.get(call.kind.collection);
+  if (computed !== undefined) {
+    return { items: selectComputed(computed, selection), revision: undefined, continue: "", remaining: undefined };
+  }
   const result = listStored(parts, call, selection, options);
   const items = representAll(result.items, call.kind);
   const pageOf = (shown: readonly Representation[]): Page => ({

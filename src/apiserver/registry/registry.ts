@@ -13,6 +13,7 @@ import { admitAction } from "./admission_chain.ts";
 import {
   type Body,
   type Call,
+  type ComputedObjects,
   type RegistryParts,
   type Representation,
   represented,
@@ -42,6 +43,8 @@ export interface RegistryOptions {
   readonly subresources?: readonly SubresourceHandler[];
   /** @default none */
   readonly reviews?: readonly ReviewHandler[];
+  /** Kinds whose objects are not stored. @default none */
+  readonly computed?: readonly ComputedObjects[];
 }
 
 /** The verbs. */
@@ -54,9 +57,10 @@ export class Registry {
 
   constructor(options: RegistryOptions) {
     const { storage, kinds, clock, random, admission = [], subresources = [], reviews = [] } = options;
+    const computed = new Map((options.computed ?? []).map((kind) => [kind.collection, kind]));
     this.kinds = kinds;
     this.storage = storage;
-    this.#parts = { storage, kinds, clock, random, admission };
+    this.#parts = { storage, kinds, clock, random, admission, computed };
     for (const handler of subresources) this.#subresources.set(`${handler.collection}/${handler.subresource}`, handler);
     for (const handler of reviews) this.#reviews.set(handler.collection, handler);
   }

@@ -64,7 +64,12 @@ export async function startApiServer(flags: FlagWords, parts: ApiServerParts): P
   const port = portOf(flags);
   const clientCa = await textOf(flags, "client-ca-file");
   const administrator = newAdministrator();
-  const api = kubernetesApi({ ...await authentication(flags, administrator), clock, onError });
+  const api = kubernetesApi({
+    ...await authentication(flags, administrator),
+    components: hasCluster ? ["controller-manager", "scheduler"] : [],
+    clock,
+    onError,
+  });
   const { server } = api;
   const listener = await serve({
     hostname,

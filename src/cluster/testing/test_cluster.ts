@@ -39,7 +39,7 @@ export class TestCluster implements AsyncDisposable {
 
   private constructor({ nodes, pace, collected, logger }: TestClusterOptions) {
     const [clock, random] = [this.clock, seededRandom(1)];
-    this.#api = kubernetesApi({ clock, random });
+    this.#api = kubernetesApi({ clock, random, components: ["controller-manager", "scheduler"] });
     this.#requests = new RequestTracker(this.#api.server.fetch);
     this.client = new Client((request) => {
       const { pathname } = new URL(request.url);

@@ -356,6 +356,14 @@ const localApiService: MutatedKind = {
 
 const componentStatus = "/api/v1/componentstatuses";
 const unnamed = { metadata: { name: "a" } };
+const table = "application/json;as=Table;v=v1;g=meta.k8s.io";
+
+/** A real server asks all components at once, and lists them in the order of their answers. */
+// deno-lint-ignore no-explicit-any
+function sortedNames({ items, ...rest }: any): unknown {
+  const names = new Map(items.map((item: { metadata: { name: string } }) => [item.metadata.name, item]));
+  return { ...rest, items: [...names.keys()].sort().map((name) => names.get(name)) };
+}
 
 /** ComponentStatuses cannot be written. */
 const componentCases: readonly ConformanceCase[] = [
@@ -371,6 +379,37 @@ const componentCases: readonly ConformanceCase[] = [
   }]),
   requests("an unknown ComponentStatus", () => [{ path: `${componentStatus}/a` }]),
   requests("ComponentStatuses are not watched", () => [{ path: `${componentStatus}?watch=true&timeoutSeconds=1` }]),
+  requests("the health of the parts of the control plane", () => [
+    ...["scheduler", "controller-manager", "etcd-0"].map((name) => ({ path: `${componentStatus}/${name}` })),
+    { path: componentStatus, pick: sortedNames },
+    { path: `${componentStatus}/etcd-0`, accept: table },
+    { path: `${componentStatus}/scheduler`, accept: table },
+    { path: `${componentStatus}/etcd-0`, accept: "application/yaml" },
+    { path: `${componentStatus}/etcd-0`, accept: "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io" },
+  ]),
+  requests("ComponentStatuses have no versions and no pages", () => [
+    { path: `${componentStatus}/etcd-0?resourceVersion=777777777` },
+    { path: `${componentStatus}/etcd-0?resourceVersion=a` },
+    ...["resourceVersion=777777777", "resourceVersion=a", "limit=1", "continue=a", "resourceVersion=0"].map((
+      query,
+    ) => ({
+      path: `${componentStatus}?${query}`,
+      pick: sortedNames,
+    })),
+    { path: `${componentStatus}?resourceVersionMatch=Exact` },
+    { path: `${componentStatus}?resourceVersionMatch=Exact&resourceVersion=5`, pick: sortedNames },
+  ]),
+  requests("ComponentStatuses by selectors", () =>
+    [
+      "labelSelector=a%3Db",
+      "labelSelector=!a",
+      "fieldSelector=metadata.name%3Dscheduler",
+      "fieldSelector=metadata.name!%3Dscheduler",
+      "fieldSelector=metadata.name%3Dnone",
+      "fieldSelector=metadata.namespace%3Ddefault",
+      "fieldSelector=spec.a%3Db",
+      "fieldSelector=metadata.name%3Detcd-0&labelSelector=a",
+    ].map((query) => ({ path: `${componentStatus}?${query}`, pick: sortedNames }))),
   requests("a ComponentStatus has no status", () => [{ path: `${componentStatus}/etcd-0/status` }]),
 ];
 
