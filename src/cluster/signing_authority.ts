@@ -6,7 +6,7 @@
  * Guarantees: what it signs is not an authority, and is not valid for longer than its own certificate. The X.509 library is
  * loaded on first use.
  */
-import type { Pkcs10CertificateRequest, X509Certificate } from "@peculiar/x509";
+import type { X509Certificate } from "@peculiar/x509";
 import { fromBase64, toBase64, toHex } from "../runtime/mod.ts";
 
 /** An authority as PEM text. The key is a secret. */
@@ -32,7 +32,10 @@ export interface RequestedCertificate {
   readonly addresses: readonly string[];
   readonly emails: readonly string[];
   readonly uris: readonly string[];
-  readonly request: Pkcs10CertificateRequest;
+  /** The values by the field of the subject, in the order of Go and without the fields that it drops. */
+  readonly subject: readonly Readonly<Record<string, readonly string[]>>[];
+  /** SubjectPublicKeyInfo in DER. */
+  readonly publicKey: ArrayBuffer;
 }
 
 const algorithm = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" } as const;
@@ -140,24 +143,19 @@ export class SigningAuthority {
   /** Signs a request. @returns the certificate as PEM text */
   async sign(requested: RequestedCertificate, { usages, now, lifetimeMs }: SigningTerms): Promise<string> {
     const x509 = await library();
-    const { request } = requested;
     const end = now + (lifetimeMs < shortMs ? lifetimeMs : lifetimeMs - backdatedMs);
     const bits = usages.reduce((sum, usage) => sum | (keyUsages[usage] ?? 0), 0);
     const purposes = Object.entries(extendedUsages).flatMap(([usage, id]) => usages.includes(usage) ? [id] : []);
     const names = alternativeNames(requested);
     const certificate = await x509.X509CertificateGenerator.create({
-      subject: subjectFields.flatMap((field) => {
-        // A set in DER is sorted by its bytes, which begin with the length.
-        const values = request.subjectName.getField(field).toSorted((left, right) =>
-          left.length - right.length || (left < right ? -1 : 1)
-        );
-        return values.length === 0 ? [] : [{ [field]: values }];
-      }),
+      subject: requested.subject.map((part) =>
+        Object.fromEntries(Object.entries(part).map(([field, values]) => [field, [...values]]))
+      ),
       issuer: this.#certificate.subject,
       notBefore: new Date(now - backdatedMs),
       notAfter: new Date(Math.min(end, this.notAfter)),
       serialNumber: serialNumber(),
-      publicKey: request.publicKey,
+      publicKey: new x509.PublicKey(requested.publicKey),
       signingKey: this.#key,
       signingAlgorithm: algorithm,
       extensions: [
@@ -195,7 +193,14 @@ export async function readRequest(base64: string): Promise<RequestedCertificate 
       addresses: valuesOf("ip"),
       emails: valuesOf("email"),
       uris: valuesOf("url"),
-      request,
+      subject: subjectFields.flatMap((field) => {
+        // A set in DER is sorted by its bytes, which begin with the length.
+        const values = request.subjectName.getField(field).toSorted((left, right) =>
+          left.length - right.length || (left < right ? -1 : 1)
+        );
+        return values.length === 0 ? [] : [{ [field]: values }];
+      }),
+      publicKey: request.publicKey.rawData,
     };
   } catch {
     return undefined;

@@ -62,7 +62,7 @@ test("parsed states are released when they are large together, oldest first", ()
     return { json: { length: megabytes * 1024 * 1024 } as string, release: () => void released.push(id) };
   };
   for (let id = 0; id < 80; id++) recent.add(state(id, 1));
-  assertEquals(released, Array.from({ length: 16 }, (_, id) => id));
+  assertEquals(released, Array.from({ length: 76 }, (_, id) => id));
   recent.add(state(80, 200));
   assertEquals(released.length, 80);
   for (let id = 0; id < 150; id++) recent.add(state(100 + id, 0));

@@ -183,7 +183,7 @@ export interface Kind extends KindNames {
   /** True where a field selector may name the field. */
   isSelectable(field: string): boolean;
   /** A stored object as clients see it, for a kind that hides fields from them. @default as it is stored */
-  shown?(object: JsonObject): JsonObject;
+  readonly shown?: ((object: JsonObject) => JsonObject) | undefined;
   /** Converts objects of another version of the collection to this one. Synchronous for built-in kinds and strategy `None`. */
   convert(objects: readonly JsonObject[]): readonly JsonObject[] | Promise<readonly JsonObject[]>;
 }
