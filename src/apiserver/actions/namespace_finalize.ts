@@ -13,7 +13,7 @@ import {
   read,
 } from "../model/mod.ts";
 import { draftAt, objectAt, textAt } from "../kinds/mod.ts";
-import type { ActionCall, SubresourceHandler } from "../registry/mod.ts";
+import { type ActionCall, checkUid, type SubresourceHandler } from "../registry/mod.ts";
 import { changeStored } from "./_change.ts";
 
 export const namespaceFinalizeHandler: SubresourceHandler = {
@@ -26,6 +26,7 @@ export const namespaceFinalizeHandler: SubresourceHandler = {
     const given = call.body === undefined ? {} : objectAt(call.body, "metadata");
     checkName(textAt(given, "name"), call.name);
     const object = changeStored(named, (namespace, live) => {
+      checkUid(named, textAt(given, "uid"), live);
       checkVersion(given, live);
       setFinalizers(namespace, finalizers);
       checkFinalizers(call, namespace, live);

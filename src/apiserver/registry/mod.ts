@@ -28,6 +28,7 @@ export {
   type ReviewHandler,
   type SubresourceHandler,
 } from "./registry.ts";
+export { checkUid } from "./update.ts";
 export { isShownAsStored, represent, representAll } from "./represent.ts";
 export {
   eventOf,

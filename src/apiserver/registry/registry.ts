@@ -82,8 +82,7 @@ export class Registry {
    */
   prepareAction(call: Call, body: Draft): void | Promise<void> {
     const metadata = metadataOf(body);
-    // The metadata of a Binding has the UID of the Pod that the scheduler has seen, that of a TokenRequest the account's.
-    if (call.kind.kind !== "Binding" && call.kind.kind !== "TokenRequest") wipeSystemFields(metadata);
+    if (!namesLiveObject.has(call.kind.kind)) wipeSystemFields(metadata);
     matchNamespace(metadata, storageNamespace(call));
     return trackFields(this.#parts, call, undefined, body);
   }
@@ -163,6 +162,12 @@ export class Registry {
     return this.storage.snapshot(call.kind.collection);
   }
 }
+
+/**
+ * Bodies whose UID is that of an object that the client has read: the Pod that the scheduler has seen, the account of a token,
+ * the Namespace to finalize.
+ */
+const namesLiveObject: ReadonlySet<string> = new Set(["Binding", "Namespace", "TokenRequest"]);
 
 /** One request to an action or a review. */
 export interface ActionCall {

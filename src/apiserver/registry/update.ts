@@ -107,7 +107,7 @@ async function tryUpdate(parts: RegistryParts, call: Call, change: Change): Prom
   const stored = parts.storage.find(kind.collection, storageNamespace(call), change.name);
   if (stored === undefined) return await createMissing(parts, call, change);
   const old = kind.shown === undefined ? (await represent(stored, kind)).object : await inVersion(stored, kind);
-  checkUid(call, change, old);
+  checkUid({ ...call, name: change.name }, change.uid, old);
   if (call.pause !== undefined) await call.pause();
   const draft = await change.next(old);
   if (call.pause !== undefined) await call.pause();
@@ -188,21 +188,23 @@ export function checkName(call: Call, draft: Draft, name: string): void {
   }
 }
 
-function checkUid(call: Call, change: Change, old: JsonObject): void {
+/** The object of a write. */
+type WriteTarget = Pick<Call, "kind" | "namespace" | "isDryRun"> & { readonly name: string };
+
+/** The UID in a body must be that of the object; "" is any. @throws StatusError 409 */
+export function checkUid(target: WriteTarget, given: string, old: JsonObject): void {
   const uid = metadataText(old, "uid");
-  if (change.uid === "" || change.uid === uid) return;
-  const key = registryKey(call, change.name);
-  const why = `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: ` +
-    `Precondition failed: UID in precondition: ${change.uid}, UID in object meta: ${uid}`;
-  throw conflict(subjectOf(call.kind, change.name), why);
+  if (given === "" || given === uid) return;
+  const why = `StorageError: invalid object, Code: 4, Key: ${registryKey(target)}, ResourceVersion: 0, ` +
+    `AdditionalErrorMsg: Precondition failed: UID in precondition: ${given}, UID in object meta: ${uid}`;
+  throw conflict(subjectOf(target.kind, target.name), why);
 }
 
-/** The key of the object in the etcd of a kube-apiserver; it is part of messages. */
-export function registryKey(call: Call, name: string): string {
-  const { kind } = call;
+/** The key of the object in the etcd of a kube-apiserver, which a dry run does not reach; it is part of messages. */
+function registryKey({ kind, namespace, name, isDryRun }: WriteTarget): string {
   const resource = kind.hasStrategicMerge || kind.group === "" ? kind.plural : `${kind.group}/${kind.plural}`;
-  const namespace = storageNamespace(call);
-  return `/registry/${resource}/${namespace === "" ? name : `${namespace}/${name}`}`;
+  const object = kind.scope === "Cluster" || namespace === "" ? name : `${namespace}/${name}`;
+  return `${isDryRun ? "" : "/registry"}/${resource}/${object}`;
 }
 
 function checkVersion(call: Call, next: Draft, old: JsonObject): void {

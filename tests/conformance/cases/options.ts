@@ -267,4 +267,44 @@ const finalizes: readonly ConformanceCase[] = ["none", "NONE", "a_b", "-", "a".r
   })
 );
 
-export const optionCases: readonly ConformanceCase[] = [...lists, ...plain, ...watching, ...writing, ...finalizes];
+const uids: readonly ConformanceCase[] = [
+  scenario("finalize of a namespace with another UID", async (run) => {
+    const path = `/api/v1/namespaces/${run.namespace}`;
+    const { metadata: { uid } } = await run.call({ path, pick: ({ metadata: { uid } }) => ({ metadata: { uid } }) });
+    const pick = ({ kind, spec }: { readonly kind: unknown; readonly spec: unknown }) => ({ kind, spec });
+    const spec = { finalizers: ["kubernetes"] };
+    const named = { name: run.namespace };
+    const bodies: readonly unknown[] = [
+      { metadata: { ...named, uid: "other" }, spec },
+      { metadata: { ...named, uid: "other", resourceVersion: "1" }, spec },
+      { metadata: { ...named, uid: "other" }, spec: { finalizers: ["bad name"] } },
+      { metadata: { name: "other", uid: "other" }, spec },
+      { metadata: { uid: "other" }, spec },
+      { metadata: { ...named, uid, resourceVersion: "1" }, spec },
+      { metadata: { ...named, uid }, spec },
+    ];
+    for (const query of ["", "?dryRun=All"]) {
+      for (const body of bodies) await run.call({ method: "PUT", path: `${path}/finalize${query}`, body, pick });
+    }
+    const missing = { metadata: { name: "none", uid: "other" }, spec };
+    await run.call({ method: "PUT", path: "/api/v1/namespaces/none/finalize", body: missing });
+  }),
+  scenario("updates with another UID, also as a dry run", async (run) => {
+    const path = at(run, "podtemplates");
+    await run.call({ path, body: podTemplate("a") });
+    const other = { ...podTemplate("a"), metadata: { name: "a", uid: "other" } };
+    for (const query of ["", "?dryRun=All"]) {
+      await run.call({ method: "PUT", path: `${path}/a${query}`, body: other });
+      await run.call({ method: "DELETE", path: `${path}/a${query}`, body: { preconditions: { uid: "other" } } });
+    }
+  }),
+];
+
+export const optionCases: readonly ConformanceCase[] = [
+  ...lists,
+  ...plain,
+  ...watching,
+  ...writing,
+  ...finalizes,
+  ...uids,
+];
