@@ -35,6 +35,7 @@ export {
 } from "./files.ts";
 export {
   type Base64Alphabet,
+  boundedText,
   type CertificatePair,
   type CloseReason,
   type ConnectionInfo,

@@ -3,7 +3,7 @@
  * controller in the same process can be called without a network.
  */
 import { type Clock, scope } from "../../async/mod.ts";
-import { fromBase64, type HttpClient, httpClient } from "../../runtime/mod.ts";
+import { boundedText, fromBase64, type HttpClient, httpClient } from "../../runtime/mod.ts";
 import { isJsonObject, type Json } from "../model/mod.ts";
 
 /** The address of a webhook: a URL or a service, as in `clientConfig`. */
@@ -87,7 +87,7 @@ export function httpsWebhookCaller({ clock, services = new Map() }: HttpsWebhook
     let text: string;
     try {
       response = await clientFor(target, clients).fetch(request);
-      text = await boundedText(response);
+      text = await boundedText(response, { maxBytes: maxResponseBytes, what: "response" });
     } catch (error) {
       throw failed(time.signal.aborted ? "context deadline exceeded" : error);
     }
@@ -98,19 +98,6 @@ export function httpsWebhookCaller({ clock, services = new Map() }: HttpsWebhook
     }
     return text;
   };
-}
-
-/** The body as text. @throws RangeError when it is too large, before the rest is read */
-async function boundedText(response: Response): Promise<string> {
-  const decoder = new TextDecoder();
-  let [text, sizeBytes] = ["", 0];
-  // A throw inside the loop cancels the stream.
-  for await (const part of response.body ?? []) {
-    sizeBytes += part.length;
-    if (sizeBytes > maxResponseBytes) throw new RangeError(`the response has more than ${maxResponseBytes} bytes`);
-    text += decoder.decode(part, { stream: true });
-  }
-  return text + decoder.decode();
 }
 
 function urlOf({ url, service }: WebhookTarget, services: ReadonlyMap<string, string>): string {

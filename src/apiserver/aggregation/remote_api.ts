@@ -3,7 +3,7 @@
  * its discovery: at once, after each change that concerns it, every 30 s, and sooner after a failure.
  */
 import { Backoff, type Clock, type Random, scope } from "../../async/mod.ts";
-import type { HttpClient } from "../../runtime/mod.ts";
+import { boundedText, type HttpClient } from "../../runtime/mod.ts";
 import { joinHostPort } from "../forward/mod.ts";
 import type { JsonObject } from "../model/mod.ts";
 import type { Registry } from "../registry/mod.ts";
@@ -133,19 +133,8 @@ export class RemoteApi implements Disposable {
     const request = new Request(url, { headers: { accept }, signal: time.signal });
     const response = await this.client.fetch(request, { headers });
     if (response.status === 503) throw new Error(`${path} answers with ${response.status}`);
-    const text = await boundedText(response);
+    const text = await boundedText(response, { maxBytes: maxDocumentBytes, what: "document" });
     if (response.status !== 200) return undefined;
     return { body: JSON.parse(text), type: response.headers.get("content-type") ?? "" };
   };
-}
-
-async function boundedText(response: Response): Promise<string> {
-  const decoder = new TextDecoder();
-  let [text, sizeBytes] = ["", 0];
-  for await (const part of response.body ?? []) {
-    sizeBytes += part.length;
-    if (sizeBytes > maxDocumentBytes) throw new RangeError(`the document has more than ${maxDocumentBytes} bytes`);
-    text += decoder.decode(part, { stream: true });
-  }
-  return text + decoder.decode();
 }

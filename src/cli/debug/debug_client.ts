@@ -8,7 +8,7 @@ import { z } from "zod";
 import { type Clock, scope } from "../../async/mod.ts";
 import { isForbidden } from "../../client/mod.ts";
 import { errorText, liveSecrets, printable } from "../../observe/mod.ts";
-import { httpClient, readText } from "../../runtime/mod.ts";
+import { boundedText, httpClient, readText } from "../../runtime/mod.ts";
 import { boundedParse } from "../../schema/mod.ts";
 import { CommandError, exitCode, type Session } from "../command/mod.ts";
 import { permissionAdvice } from "../connection/mod.ts";
@@ -105,7 +105,7 @@ async function send(
   using limited = scope(signal, { timeoutMs, clock });
   try {
     const response = await client.fetch(new Request(request, { signal: limited.signal }));
-    return { status: response.status, body: await boundedText(response) };
+    return { status: response.status, body: await boundedText(response, { maxBytes: maxAnswerBytes, what: "answer" }) };
   } catch (cause) {
     if (signal.aborted) throw cause;
     throw noAnswer(found, found.problem() ?? cause);
@@ -120,17 +120,6 @@ function noAnswer({ name, isForwarded }: FoundProcess, cause: unknown): CommandE
     ? "Use kubectl port-forward and --address 127.0.0.1:PORT"
     : "Start it with run --debug-bind-address, or name its address with --address; in a cluster: kubectl port-forward";
   return new CommandError(`Cannot ask the process at ${name}: ${errorText(cause)}`, { code, advice, cause });
-}
-
-async function boundedText(response: Response): Promise<string> {
-  const decoder = new TextDecoder();
-  let [text, size] = ["", 0];
-  for await (const chunk of response.body ?? []) {
-    size += chunk.length;
-    if (size > maxAnswerBytes) throw new RangeError(`the answer has more than ${maxAnswerBytes} bytes`);
-    text += decoder.decode(chunk, { stream: true });
-  }
-  return text + decoder.decode();
 }
 
 const refusalSchema = z.object({ error: z.string() });

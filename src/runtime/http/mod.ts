@@ -1,4 +1,5 @@
 /** HTTP/1.1: a server and a client, with one parser for both. The server speaks HTTP/2, too. */
+export { boundedText, type BoundedTextOptions } from "./bounded_text.ts";
 export { type Base64Alphabet, fromBase64, toBase64, toHex } from "./bytes_as_text.ts";
 export { releaseBytes } from "./bytes.ts";
 export { isKeyPair } from "./certificates.ts";
