@@ -3,7 +3,7 @@
  * of the Go type, which are all written, in their order.
  */
 import { isJsonArray, isJsonObject, type Json, type JsonObject, read } from "../../model/mod.ts";
-import { type WireField, wireStruct, type WireType } from "../types/mod.ts";
+import { plainZeroOf, type WireField, wireStruct, type WireType } from "../types/mod.ts";
 
 /** Names of fields in Go that are not the JSON name with a capital. */
 const goNames: ReadonlyMap<string, string> = new Map([
@@ -58,19 +58,7 @@ function inside(type: WireType, value: Json): Json {
 
 function zeroOf(type: WireType): Json {
   if (type.kind === "struct") return internalValue(type.name, {});
-  if (type.kind !== "scalar") return null;
-  switch (type.scalar) {
-    case "string":
-      return "";
-    case "int32":
-    case "int64":
-    case "float64":
-      return 0;
-    case "boolean":
-      return false;
-    default:
-      return null;
-  }
+  return type.kind === "scalar" ? plainZeroOf(type.scalar) ?? null : null;
 }
 
 function capitalized(name: string): string {

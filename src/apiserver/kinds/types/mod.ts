@@ -39,6 +39,13 @@ export {
 } from "./quantity.ts";
 export { formatTime } from "./times.ts";
 export { type DefaultingFunction, type DefaultingFunctions, TypeDefaulter } from "./type_defaulter.ts";
-export type { GroupVersionKind, WireField, WireScalarName, WireStruct, WireType } from "./wire_type.ts";
+export {
+  type GroupVersionKind,
+  plainZeroOf,
+  type WireField,
+  type WireScalarName,
+  type WireStruct,
+  type WireType,
+} from "./wire_type.ts";
 export { fullNameOf, hasWireStruct, packageNames, readWireStruct, structNames, wireStruct } from "./wire_types.ts";
 export { unionFieldOf, unionFields } from "./unions.ts";

@@ -3,7 +3,7 @@
  * from them. They are those of the real server without descriptions; tasks/api_kinds.ts checks this when it writes the types.
  */
 import { isJsonObject, type Json, type JsonObject } from "../../model/mod.ts";
-import type { WireField, WireScalarName, WireStruct, WireType } from "./wire_type.ts";
+import { plainZeroOf, type WireField, type WireScalarName, type WireStruct, type WireType } from "./wire_type.ts";
 import { fullNameOf, wireStruct } from "./wire_types.ts";
 
 /** The prefix of references to components. */
@@ -100,23 +100,8 @@ function elementSchema(type: WireType): JsonObject {
   if (type.kind !== "scalar") return schemaOf(type);
   const component = leafComponents.get(type.scalar);
   if (component !== undefined) return referenceTo(component);
-  const zero = zeroOf(type.scalar);
+  const zero = plainZeroOf(type.scalar);
   return zero === undefined ? leafSchema(type.scalar) : { ...leafSchema(type.scalar), default: zero };
-}
-
-function zeroOf(scalar: WireScalarName): Json | undefined {
-  switch (scalar) {
-    case "string":
-      return "";
-    case "int32":
-    case "int64":
-    case "float64":
-      return 0;
-    case "boolean":
-      return false;
-    default:
-      return undefined;
-  }
 }
 
 function leafSchema(scalar: WireScalarName): JsonObject {

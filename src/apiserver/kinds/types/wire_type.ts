@@ -99,3 +99,19 @@ export interface WireStruct {
   /** Further members of its OpenAPI schema; the whole schema for a struct without fields. */
   readonly extra: JsonObject;
 }
+
+/** The zero value of a scalar that has a plain JSON type; undefined for bytes, and for scalars that are named Go types. */
+export function plainZeroOf(scalar: WireScalarName): Json | undefined {
+  switch (scalar) {
+    case "string":
+      return "";
+    case "int32":
+    case "int64":
+    case "float64":
+      return 0;
+    case "boolean":
+      return false;
+    default:
+      return undefined;
+  }
+}

@@ -13,7 +13,14 @@
  */
 import { isJsonObject, type Json, type JsonObject } from "../../model/mod.ts";
 import { packages } from "../generated/packages.ts";
-import type { GroupVersionKind, WireField, WireScalarName, WireStruct, WireType } from "./wire_type.ts";
+import {
+  type GroupVersionKind,
+  plainZeroOf,
+  type WireField,
+  type WireScalarName,
+  type WireStruct,
+  type WireType,
+} from "./wire_type.ts";
 
 const lines = new Map<string, ReadonlyMap<string, string>>();
 const structs = new Map<string, WireStruct>();
@@ -249,24 +256,5 @@ function extensionOf(letter: string, value: string): JsonObject {
 function impliedDefault(flags: string, type: WireType): Json | undefined {
   if (flags.includes("*")) return undefined;
   if (type.kind === "struct") return {};
-  if (type.kind !== "scalar") return undefined;
-  return scalarDefault(type.scalar, flags.includes("!"));
-}
-
-function scalarDefault(scalar: WireScalarName, isAlwaysWritten: boolean): Json | undefined {
-  switch (scalar) {
-    case "time":
-    case "microTime":
-      return undefined;
-    case "string":
-      return isAlwaysWritten ? "" : undefined;
-    case "int32":
-    case "int64":
-    case "float64":
-      return isAlwaysWritten ? 0 : undefined;
-    case "boolean":
-      return isAlwaysWritten ? false : undefined;
-    default:
-      return undefined;
-  }
+  return type.kind === "scalar" && flags.includes("!") ? plainZeroOf(type.scalar) : undefined;
 }
