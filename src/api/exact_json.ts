@@ -146,8 +146,8 @@ function quoteAfter(text: string, from: number): number {
   return at < 0 ? text.length : at;
 }
 
-/** The index of the quote that ends the string which begins at `start`. */
-function endOfString(text: string, start: number): number {
+/** The index of the quote that ends the string which begins at `start`; the length of the text when it does not end. */
+export function endOfString(text: string, start: number): number {
   for (let at = text.indexOf('"', start + 1); at >= 0; at = text.indexOf('"', at + 1)) {
     let slashes = 0;
     while (text.charCodeAt(at - 1 - slashes) === 92) slashes++;

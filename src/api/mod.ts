@@ -109,6 +109,7 @@ export type * as schedulingv1 from "./generated/scheduling_v1.ts";
 /** The types of storage/v1. */
 export type * as storagev1 from "./generated/storage_v1.ts";
 export {
+  endOfString,
   isDeepEqual,
   isJsonObject,
   isSameScalar,

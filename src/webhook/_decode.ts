@@ -2,7 +2,7 @@
  * The decoder of this folder: where a value the API server sent becomes an object of a Resource's type. The one place with
  * a type assertion.
  */
-import { type Infer, parseFiniteJson, type Resource } from "../api/mod.ts";
+import { endOfString, type Infer, parseFiniteJson, type Resource } from "../api/mod.ts";
 import type { CustomResource, ParseIssue } from "../schema/mod.ts";
 
 /** The result of validating an object. */
@@ -107,7 +107,7 @@ const wideFields = 64;
 /** A number with fewer digits is exact. The longest int64 has 19. */
 const minExactDigits = 16, maxExactDigits = 19;
 
-const quote = 34, backslash = 92, comma = 44, colon = 58;
+const quote = 34, comma = 44, colon = 58;
 
 /** Parses the JSON of an untrusted client: limits its structure first, and returns errors instead of throwing them. */
 export function parseJson(text: string, maxBytes: number = maxParsedBytes.admission): ParsedJson {
@@ -209,14 +209,4 @@ function isExactInteger(text: string, start: number, end: number): boolean {
   if (end - start > maxExactDigits || ".eE+".includes(text.charAt(start - 1))) return false;
   const isPart = end < text.length && ".eE".includes(text.charAt(end));
   return !isPart && !Number.isSafeInteger(Number(text.slice(start, end)));
-}
-
-/** The index of the quote that ends the string which begins at `start`. */
-function endOfString(text: string, start: number): number {
-  for (let at = text.indexOf('"', start + 1); at >= 0; at = text.indexOf('"', at + 1)) {
-    let slashes = 0;
-    while (text.charCodeAt(at - 1 - slashes) === backslash) slashes++;
-    if (slashes % 2 === 0) return at;
-  }
-  return text.length;
 }

@@ -2,6 +2,7 @@
  * What go-yaml reads in other ways than a library for YAML 1.2: the characters of a text, where its first document ends, and the
  * messages of its errors. Decoders of Go read the first document only, whatever follows it.
  */
+import { endOfString } from "../../api/mod.ts";
 import type { YamlProblem } from "../../yaml/mod.ts";
 import { goText } from "./body_text.ts";
 
@@ -89,7 +90,7 @@ function flowEnd(text: string, start: number): number | undefined {
     if (character === "{" || character === "[") depth++;
     else if (character === "}" || character === "]") {
       if (--depth === 0) return at + 1;
-    } else if (character === '"') at = endOfDoubleQuotes(text, at);
+    } else if (character === '"') at = endOfString(text, at);
     else if (character === "'" && /[\s,:[{]/.test(text.charAt(at - 1))) {
       const close = text.indexOf("'", at + 1);
       if (close < 0) return undefined;
@@ -99,15 +100,6 @@ function flowEnd(text: string, start: number): number | undefined {
     }
   }
   return undefined;
-}
-
-function endOfDoubleQuotes(text: string, start: number): number {
-  for (let at = start + 1; at < text.length; at++) {
-    const character = text.charAt(at);
-    if (character === "\\") at++;
-    else if (character === '"') return at;
-  }
-  return text.length;
 }
 
 function lineEnd(text: string, from: number): number {

@@ -5,7 +5,7 @@
  *
  * Guarantees: text without a fraction, an exponent or 19 digits in a row is parsed as by parseFiniteJson().
  */
-import { parseExactJson } from "../../api/mod.ts";
+import { endOfString, parseExactJson } from "../../api/mod.ts";
 import { type DraftValue, isDraft, put } from "./json.ts";
 
 /** Begins the text of a literal. It is random, so no client can send it. */
@@ -88,13 +88,4 @@ function isComplete(text: string, end: number): boolean {
   next.lastIndex = end;
   const character = next.exec(text)?.[0];
   return character === undefined || character === "," || character === "}" || character === "]";
-}
-
-function endOfString(text: string, start: number): number {
-  for (let at = start + 1; at < text.length; at++) {
-    const character = text.charAt(at);
-    if (character === "\\") at++;
-    else if (character === '"') return at;
-  }
-  return text.length;
 }
