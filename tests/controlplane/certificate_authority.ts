@@ -57,7 +57,8 @@ export class CertificateAuthority implements KeyPair {
     const certificate = await x509.X509CertificateGenerator.createSelfSigned({
       serialNumber: serialNumber(),
       name: [{ CN: [commonName] }],
-      ...validity({}),
+      // Longer than anything that it signs: kube-controller-manager signs for a year, and not beyond its authority.
+      ...validity({ notAfter: new Date(Date.now() + 3_650 * dayMs) }),
       signingAlgorithm: algorithm,
       keys,
       extensions: [
