@@ -113,6 +113,12 @@ export interface KindNames {
  */
 export type NumberRule = "json" | "converted";
 
+/**
+ * What a conversion does to a custom resource beside converting it. `shown`: it drops the fields that the version does not have,
+ * as for every reader. `stored`: it also sets defaults, as the storage does when it reads. `plain`: nothing, as for ownership.
+ */
+export type ConvertedForm = "shown" | "stored" | "plain";
+
 /** One kind in one version. */
 export interface Kind extends KindNames {
   /**
@@ -184,6 +190,10 @@ export interface Kind extends KindNames {
   isSelectable(field: string): boolean;
   /** A stored object as clients see it, for a kind that hides fields from them. @default as it is stored */
   readonly shown?: ((object: JsonObject) => JsonObject) | undefined;
-  /** Converts objects of another version of the collection to this one. Synchronous for built-in kinds and strategy `None`. */
-  convert(objects: readonly JsonObject[]): readonly JsonObject[] | Promise<readonly JsonObject[]>;
+  /**
+   * Converts objects of another version of the collection to this one. Synchronous for built-in kinds and strategy `None`.
+   *
+   * @param form of custom resources @default "shown"
+   */
+  convert(objects: readonly JsonObject[], form?: ConvertedForm): readonly JsonObject[] | Promise<readonly JsonObject[]>;
 }

@@ -67,6 +67,7 @@ export { numberLiteral, parseLiteralJson, withLiterals, withPlainNumbers } from 
 export { type FieldError, fieldErrorBody, type FieldErrorType, formatFieldErrors } from "./field_error.ts";
 export type {
   Column,
+  ConvertedForm,
   DeletionRules,
   Kind,
   KindNames,

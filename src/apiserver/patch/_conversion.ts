@@ -4,6 +4,7 @@
  * for writes without any, and asynchronous for conversion webhooks.
  */
 import type { JsonObject, TypeSchema } from "../model/mod.ts";
+import { FieldsError } from "./_element.ts";
 import { validateValue } from "./_validate_value.ts";
 
 /** An object in one version, with its type in that version. */
@@ -63,6 +64,17 @@ export function* converted(object: JsonObject, apiVersion: string): Steps<Versio
   const versioned = yield { object, apiVersion };
   if (versioned !== undefined) validateValue(versioned.object, versioned.type);
   return versioned;
+}
+
+/** Puts a prefix before the messages of the FieldsErrors of a computation. */
+export function* prefixed<Outcome>(prefix: string, steps: Steps<Outcome>): Steps<Outcome> {
+  try {
+    return yield* steps;
+  } catch (error) {
+    throw error instanceof FieldsError
+      ? new FieldsError([{ path: "", message: `${prefix}: ${error.message}` }])
+      : error;
+  }
 }
 
 /** One object in several versions, each converted once. */

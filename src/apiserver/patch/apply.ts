@@ -66,6 +66,8 @@ export type ApplyOutcome =
      * nulls where items were removed, which the decoder of the kind drops.
      */
     readonly object: JsonObject;
+    /** False if the configuration changes nothing but owners: the object then gets no defaults of its version. */
+    readonly isChanged: boolean;
     readonly managedFields: ManagedFields | undefined;
   }
   | { readonly kind: "conflicts"; readonly conflicts: readonly FieldConflict[] };
@@ -173,6 +175,7 @@ function* attemptApply(
   return {
     kind: "merged",
     object: isNoop ? live : result.object,
+    isChanged: !isNoop || request.live === undefined,
     managedFields: writeManagers(withoutEmpty(after)),
   };
 }

@@ -4,7 +4,7 @@
  * another manager owns it or it was never applied.
  */
 import { type Json, type JsonObject, type ListSchema, put, type TypeSchema } from "../model/mod.ts";
-import { converted, type Steps, Versions } from "./_conversion.ts";
+import { converted, prefixed, type Steps, Versions } from "./_conversion.ts";
 import { fieldsOf, fieldTypeOf, isEmptyContainer, itemsOf, shapeOf } from "./_shape.ts";
 import { compareFields, type Comparison, ownedFields } from "./compare_fields.ts";
 import {
@@ -118,8 +118,8 @@ class VersionedComparisons {
   *in(apiVersion: string): Steps<Found> {
     const known = this.#found.get(apiVersion);
     if (known !== undefined) return known;
-    const live = yield* this.#live.in(apiVersion);
-    const updated = yield* this.#updated.in(apiVersion);
+    const live = yield* prefixed("failed to convert old object", this.#live.in(apiVersion));
+    const updated = yield* prefixed("failed to convert new object", this.#updated.in(apiVersion));
     const found: Found = live === undefined || updated === undefined ? { kind: "missing" } : {
       kind: "compared",
       comparison: reachable(
@@ -164,7 +164,10 @@ export function* applyFields(
   const fields = unreached === undefined ? owned : withoutFields(owned, unreached);
   const holders: Managers = new Map(managers).set(self, { ...applier, fields });
   const merged = fieldsOf(mergeValues(live.object, config, live.type) ?? null);
-  const object = yield* prune({ ...live, object: merged }, holders, self, last);
+  const object = yield* prefixed(
+    "failed to prune fields",
+    prune({ ...live, object: merged }, holders, self, last),
+  );
   return { object, ...yield* takeFields(live, { ...live, object }, holders, { self, resetFields }) };
 }
 
@@ -172,13 +175,18 @@ export function* applyFields(
 function* prune(merged: Typed, managers: Managers, self: string, last: Manager | undefined): Steps<JsonObject> {
   const now = managers.get(self)?.fields ?? noFields;
   if (last === undefined || isEmptySet(last.fields)) return merged.object;
-  if (last.apiVersion === merged.apiVersion && isEmptySet(differenceOf(last.fields, now))) return merged.object;
-  const before = yield* inVersion(merged, last.apiVersion);
+  // A conversion to the version of another manager may fail, also if nothing is to be removed.
+  const isOneVersion = [...managers.values(), last].every(({ apiVersion }) => apiVersion === merged.apiVersion);
+  if (isOneVersion && isEmptySet(differenceOf(last.fields, now))) return merged.object;
+  const before = yield* prefixed(
+    "failed to convert merged object to last applied version",
+    inVersion(merged, last.apiVersion),
+  );
   if (before === undefined) return merged.object;
   const lastFields = withNamedFields(last.fields, before.type);
   const bare: Typed = { ...before, object: fieldsOf(removeFields(before.object, lastFields, before.type)) };
-  const owned = yield* addBackOwned(before, bare, managers);
-  const pruned = yield* addBackDangling(before, owned, lastFields);
+  const owned = yield* prefixed("failed add back owned items", addBackOwned(before, bare, managers));
+  const pruned = yield* prefixed("failed add back dangling items", addBackDangling(before, owned, lastFields));
   return (yield* inVersion(pruned, merged.apiVersion))?.object ?? merged.object;
 }
 
@@ -204,8 +212,9 @@ function* addBackInVersion(
   version: string,
   owned: FieldSet,
 ): Steps<{ merged: Typed; pruned: Typed }> {
-  const merged = yield* inVersion(mergedBefore, version);
-  const pruned = merged === undefined ? undefined : yield* inVersion(prunedBefore, version);
+  const failed = (what: string) => `failed to convert ${what} object at version ${version}`;
+  const merged = yield* prefixed(failed("merged"), inVersion(mergedBefore, version));
+  const pruned = merged === undefined ? undefined : yield* prefixed(failed("pruned"), inVersion(prunedBefore, version));
   if (merged === undefined || pruned === undefined) return { merged: mergedBefore, pruned: prunedBefore };
   const { type } = merged;
   const all = withNamedFields(ownedFields(merged.object, type), type);
@@ -216,7 +225,10 @@ function* addBackInVersion(
 
 /** Restores fields that this manager never applied, without owners or owned only by updates. */
 function* addBackDangling(merged: Typed, prunedBefore: Typed, lastFields: FieldSet): Steps<Typed> {
-  const pruned = yield* inVersion(prunedBefore, merged.apiVersion);
+  const pruned = yield* prefixed(
+    "failed to convert pruned object to last applied version",
+    inVersion(prunedBefore, merged.apiVersion),
+  );
   if (pruned === undefined) return merged;
   const { type } = merged;
   const all = withNamedFields(ownedFields(merged.object, type), type);

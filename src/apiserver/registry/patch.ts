@@ -263,12 +263,12 @@ async function applyBody(
     kind: kind.kind,
     isForced: body.isForced,
   });
-  const { object, managedFields } = mergedOrConflict(outcome);
+  const { object, managedFields, isChanged } = mergedOrConflict(outcome);
   checkApply(call, body);
   const draft = draftOf(object);
   decodeApplied(kind, draft, configuration);
   decodeMetadata(draft, kind);
-  kind.setDefaults(draft);
+  if (isChanged) kind.setDefaults(draft);
   setManagedFields(draft, managedFields);
   return draft;
 }

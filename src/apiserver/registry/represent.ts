@@ -61,7 +61,7 @@ export function representAll(
 /** An object in the storage version. */
 export function toStorage(object: JsonObject, kind: Kind, storage: Kind): JsonObject | Promise<JsonObject> {
   if (kind === storage) return object;
-  const conversion = storage.convert([object]);
+  const conversion = storage.convert([object], "stored");
   return conversion instanceof Promise ? conversion.then((objects) => first(objects, kind)) : first(conversion, kind);
 }
 

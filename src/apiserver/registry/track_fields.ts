@@ -89,7 +89,7 @@ function converterOf(family: KindFamily): Convert {
     const kind = family.served.find((served) => apiVersionOf(served) === apiVersion);
     if (kind === undefined) return undefined;
     if (object["apiVersion"] === apiVersion) return { object, type: kind.schema };
-    const conversion = kind.convert([object]);
+    const conversion = kind.convert([object], "plain");
     return conversion instanceof Promise
       ? conversion.then(([converted]) => versioned(converted, kind.schema))
       : versioned(conversion[0], kind.schema);

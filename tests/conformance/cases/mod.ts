@@ -3,6 +3,7 @@ import type { ConformanceCase } from "../conformance_case.ts";
 import { knownDifferences } from "../known_differences.ts";
 import { accessCases } from "./access.ts";
 import { aggregationCases } from "./aggregation.ts";
+import { appliedVersionCases } from "./applied_versions.ts";
 import { bodyCases } from "./bodies.ts";
 import { changeCases } from "./change.ts";
 import { conversionCases } from "./conversions.ts";
@@ -56,6 +57,7 @@ const groups: readonly CaseGroup[] = [
   { group: "crds", cases: crdCases },
   { group: "webhooks", cases: webhookCases },
   { group: "conversions", cases: conversionCases },
+  { group: "applied_versions", cases: appliedVersionCases },
   { group: "policies", cases: policyCases },
   { group: "type_checks", cases: typeCheckCases },
   { group: "signing", cases: signingCases },

@@ -5,6 +5,7 @@
  */
 import {
   badRequest,
+  type ConvertedForm,
   dnsSubdomainErrors,
   type Draft,
   draftOf,
@@ -199,11 +200,22 @@ export class CustomKind implements Kind {
     return this.#selectable.has(field);
   }
 
-  convert(objects: readonly JsonObject[]): readonly JsonObject[] | Promise<readonly JsonObject[]> {
+  convert(
+    objects: readonly JsonObject[],
+    form: ConvertedForm = "shown",
+  ): readonly JsonObject[] | Promise<readonly JsonObject[]> {
     const apiVersion = `${this.group}/${this.version}`;
     const result = this.#parts.converter.convert(objects, apiVersion);
-    const show = (converted: readonly JsonObject[]) => converted.map((object) => this.#prunedAndDefaulted(object));
+    if (form === "plain") return result;
+    const inForm = form === "shown" ? this.#pruned : this.#prunedAndDefaulted;
+    const show = (converted: readonly JsonObject[]) => converted.map((object) => inForm.call(this, object));
     return result instanceof Promise ? result.then(show) : show(result);
+  }
+
+  #pruned(object: JsonObject): JsonObject {
+    const draft = draftOf(object);
+    this.compiled.prune()(draft);
+    return isSameJson(draft, object) ? object : draft;
   }
 
   /** Pruned and defaulted by the schema of this version; the same object when that changes nothing. */
