@@ -14,6 +14,8 @@ export interface KindFamily {
   readonly served: readonly Kind[];
   /** The storage version. It may be unserved. */
   readonly storage: Kind;
+  /** Versions that are defined and not served: managers may own fields in them. @default none */
+  readonly unserved?: readonly Kind[];
 }
 
 /** A served kind and its family. */

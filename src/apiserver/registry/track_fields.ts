@@ -79,14 +79,19 @@ export function fieldContext(parts: RegistryParts, call: Call): FieldContext {
     manager: fieldManager,
     now: parts.clock.now(),
     ...(resetFields === undefined ? {} : { resetFields }),
-    ...(family.served.length < 2 ? {} : { convert: converterOf(family) }),
+    ...(versionsOf(family).length < 2 ? {} : { convert: converterOf(family) }),
   };
+}
+
+/** All versions in which managers may own fields. */
+function versionsOf({ served, unserved = [] }: KindFamily): readonly Kind[] {
+  return unserved.length === 0 ? served : [...served, ...unserved];
 }
 
 /** Converts an object to another version of its family. */
 function converterOf(family: KindFamily): Convert {
   return (object, apiVersion) => {
-    const kind = family.served.find((served) => apiVersionOf(served) === apiVersion);
+    const kind = versionsOf(family).find((version) => apiVersionOf(version) === apiVersion);
     if (kind === undefined) return undefined;
     if (object["apiVersion"] === apiVersion) return { object, type: kind.schema };
     const conversion = kind.convert([object], "plain");
@@ -122,7 +127,7 @@ function resetFieldsOf(kind: Kind, family: KindFamily, subresource: string): Res
   if (found !== undefined) return found;
   const fields = ownResetFields(kind, subresource) ??
     (subresource === "" ? statusFields : kind.hasStrategicMerge ? builtInFields : customFields);
-  const created: ResetFields = new Map(family.served.map((served) => [apiVersionOf(served), fields]));
+  const created: ResetFields = new Map(versionsOf(family).map((version) => [apiVersionOf(version), fields]));
   known.set(subresource, created);
   return created;
 }

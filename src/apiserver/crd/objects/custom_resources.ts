@@ -274,6 +274,7 @@ export class CustomResources implements Disposable {
       collection: crd.name,
       served: all.filter(({ version }) => version.isServed).map(({ kind }) => kind),
       storage,
+      unserved: all.filter(({ version }) => !version.isServed).map(({ kind }) => kind),
     };
   }
 
