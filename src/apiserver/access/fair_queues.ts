@@ -3,7 +3,7 @@
  * queues and uses the shortest, so that a flow with many requests fills few queues of the others; seats go to the queue that
  * had the least service, in virtual time (KEP 1040, as apiserver `util/flowcontrol/fairqueuing/queueset`).
  *
- * Guarantees: while a seat is free and nobody waits, taking one costs a comparison and an addition.
+ * Guarantees: while a seat is free and no request waits, taking one costs a comparison and an addition.
  *
  * Caveats: each request takes one seat, however many objects it lists. Requests that got a seat at once belong to no queue.
  */

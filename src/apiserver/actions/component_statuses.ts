@@ -1,8 +1,8 @@
 /**
- * componentStatuses(): the health of scheduler, controller manager and etcd, which kube-apiserver asks for when somebody reads it.
+ * componentStatuses(): the health of scheduler, controller manager and etcd, which kube-apiserver asks for at each read.
  * Here the simulated cluster is the first two, and `etcd-0` is what keeps the objects.
  *
- * A component that does not run has the message of a connection that nobody accepts, at the port of kube-apiserver's question.
+ * A component that does not run has the message of a refused connection to the port of kube-apiserver's question.
  */
 import type { JsonObject } from "../model/mod.ts";
 import type { ComputedObjects } from "../registry/mod.ts";

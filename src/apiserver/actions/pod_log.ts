@@ -87,7 +87,7 @@ function followed(
       while (isRunning()) await clock.sleep(pollMs, stop.signal);
       controller.close();
     } catch {
-      // The client has left, and nobody reads the stream.
+      // The client has left, so the stream has no reader.
     } finally {
       listening[Symbol.dispose]();
     }

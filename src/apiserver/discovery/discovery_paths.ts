@@ -153,7 +153,7 @@ function legacyResponse(
     );
   }
   const found = group.versions.find((one) => one.version === version);
-  // Only an APIService names it, and nobody serves it here.
+  // Only an APIService names it, and no server that this one reaches has it.
   if (found === undefined || found.other !== undefined) return undefined;
   return documentResponse(request, cached(`kinds ${name}/${version}`, () => resourceList(group, found)), true);
 }

@@ -3,7 +3,7 @@
  * annotation `pintle.dev/serves` of a Pod says which: `8080=127.0.0.1:34567, 9090=45678`. A Node may have it, too: its port
  * 10250 is that of its kubelet.
  *
- * Guarantees: only addresses on loopback are stand-ins, so that nobody reaches another machine through the server. Another
+ * Guarantees: only addresses on loopback are stand-ins, so that no client reaches another machine through the server. Another
  * address, and a port without a stand-in, is a refused connection that says why.
  */
 import { objectAt, textAt } from "../kinds/mod.ts";
