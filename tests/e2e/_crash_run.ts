@@ -39,6 +39,8 @@ interface RunOptions {
  * observations, which take longer on a slow machine, as the work of the process does.
  */
 const [learnQuietMs, learnObservations] = [1_000, 5];
+/** As long as this without a crash and without a write, in the expected state: the write of the crash point does not come. */
+const missedMs = 10_000;
 /** Time to wait for unexpected writes after the expected state was reached. */
 const quietMs = 500;
 const mostTold = 5;
@@ -60,25 +62,38 @@ export async function learn(options: RunOptions): Promise<CrashRecord> {
   });
 }
 
-/** Runs a workload with a crash. @param expected the result without one @returns the result with its differences */
+/**
+ * Runs a workload with a crash.
+ *
+ * @param expected the result without one
+ * @returns its differences; undefined if the write of the crash point did not come: the number of writes varies, because
+ * changes that come together are handled together
+ */
 export async function crash(
   options: RunOptions,
   point: CrashPoint,
   expected: readonly [CrashRecord, ...CrashRecord[]],
-): Promise<readonly string[]> {
+): Promise<readonly string[] | undefined> {
   const [{ stages, outcomes }] = expected;
+  let isMissed = false;
   const record = await played(options, point, async ({ site, process }, step) => {
     const stage = (of: CrashRecord): Fields => of.stages[step] ?? new Map();
+    let [since, writes] = [performance.now(), process.writes];
     return await until(`see what is there after step ${step + 1} without a crash`, async () => {
       process.assertRuns();
       const fields = await site.fields();
       const wrong = differences(fields, expected.map(stage));
       const isBack = !process.isDown && (process.isAgain || step < stages.length - 2);
       if (wrong.length === 0 && isBack) return { kind: "found", value: fields };
+      const isWaiting = wrong.length === 0 && !process.isDown && writes === process.writes;
+      if (!isWaiting) [since, writes] = [performance.now(), process.writes];
+      isMissed = isWaiting && performance.now() - since >= missedMs;
+      if (isMissed) return { kind: "found", value: fields };
       const state = wrong.length === 0 ? "the process had not ended and started again" : wrong.join("; ");
       return { kind: "pending", state };
     }, { everyMs: 100 });
   });
+  if (isMissed) return undefined;
   const end = (of: CrashRecord): Fields => of.stages.at(-1) ?? new Map();
   const wrongLives = differences(record.lives, expected.map((one) => one.lives));
   if (record.violations.length > 0) return [...record.violations, ...wrongLives];
