@@ -15,8 +15,8 @@ export interface HeapPacerOptions {
   readonly clock: Pick<Clock, "sleep">;
   /** Ends the pacing. */
   readonly signal: AbortSignal;
-  /** @default the heap of this process */
-  readonly usedBytes?: () => number;
+  /** Undefined if the size cannot be told now: the next look follows. @default the heap of this process */
+  readonly usedBytes?: () => number | undefined;
   /** @default collectGarbage */
   readonly collect?: () => void;
 }
@@ -33,8 +33,8 @@ export async function paceHeap(options: HeapPacerOptions): Promise<void> {
   while (true) {
     await clock.sleep(checkEveryMs, signal).catch(() => {});
     if (signal.aborted) return;
-    if (usedBytes() <= liveBytes * growthFactor + growthBytes) continue;
+    if ((usedBytes() ?? 0) <= liveBytes * growthFactor + growthBytes) continue;
     collect();
-    liveBytes = usedBytes();
+    liveBytes = usedBytes() ?? liveBytes;
   }
 }

@@ -29,3 +29,29 @@ test("paceHeap() collects when the heap has grown by a quarter and 16 MiB, and e
   await clock.advance(1_000);
   assertEquals(collections, 2);
 });
+
+test("paceHeap() goes on while the size of the heap cannot be told", async () => {
+  const clock = new VirtualClock();
+  const stop = new AbortController();
+  const sizes: (number | undefined)[] = [
+    undefined,
+    20 * mebibyte,
+    undefined,
+    20 * mebibyte,
+    10 * mebibyte,
+    20 * mebibyte,
+  ];
+  let collections = 0;
+  const pacing = paceHeap({
+    clock,
+    signal: stop.signal,
+    usedBytes: () => sizes.shift(),
+    collect: () => void collections++,
+  });
+  for (const expected of [0, 1, 2, 2]) {
+    await clock.advance(250);
+    assertEquals(collections, expected);
+  }
+  stop.abort();
+  await pacing;
+});

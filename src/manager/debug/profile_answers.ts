@@ -54,10 +54,11 @@ export class ProfileAnswers {
     if (!this.#isLoopback) {
       return refuse(403, "A heap snapshot contains the credentials in memory: only a loopback address serves it");
     }
-    const bytes = heapBytes();
+    const bytes = heapBytes() ?? Infinity;
     // A client that comes too early shall come again, whatever the size is now.
     if (bytes > this.#maxHeapBytes && !this.#isBusy) {
-      return refuse(503, `A snapshot of ${Math.round(bytes / 1_048_576)} MiB would stop the process for too long`);
+      const size = bytes === Infinity ? "unknown size" : `${Math.round(bytes / 1_048_576)} MiB`;
+      return refuse(503, `A snapshot of ${size} would stop the process for too long`);
     }
     return await this.#exclusively("heap snapshot", async () => {
       const parts = (await heapSnapshot())[Symbol.asyncIterator]();

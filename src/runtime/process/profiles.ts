@@ -50,7 +50,11 @@ export async function heapSnapshot(): Promise<AsyncIterable<Uint8Array>> {
   return getHeapSnapshot();
 }
 
-/** The bytes of the objects in memory. */
-export function heapBytes(): number {
-  return process.memoryUsage().heapUsed;
+/** The bytes of the objects in memory; undefined while the process can open no file, which Bun needs to look. */
+export function heapBytes(): number | undefined {
+  try {
+    return process.memoryUsage().heapUsed;
+  } catch {
+    return undefined;
+  }
 }
