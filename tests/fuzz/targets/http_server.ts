@@ -114,7 +114,7 @@ function requestsIn(input: string): readonly string[] {
         field.slice(name.length + 1).trim()
       );
     const [lengths, codings] = [valueOf("content-length"), valueOf("transfer-encoding")];
-    if (lengths.length + codings.length > 1) return requests;
+    if (lengths.length + codings.length > 1 || !/^\d*$/.test(lengths[0] ?? "")) return requests;
     const body = codings.length > 0 ? chunkedBody(input, end + 4) : { length: Number(lengths[0] ?? 0), end: 0 };
     if (body === undefined) return requests;
     at = codings.length > 0 ? body.end : end + 4 + body.length;
