@@ -16,7 +16,7 @@ export interface KindLine {
   readonly collection: string;
   readonly depth: KindDepth;
   /** How closely new objects are checked. */
-  readonly checks: "full" | "partial" | "schema";
+  readonly checks: "full" | "schema";
   readonly effect: KindEffect;
 }
 

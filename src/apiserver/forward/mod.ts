@@ -2,11 +2,4 @@
 export { isUpgrade, type PassedRequest, passOn } from "./passed_request.ts";
 export { portForwardHandler } from "./port_forward.ts";
 export { proxyHandlers, standInClient } from "./proxies.ts";
-export {
-  dialError,
-  joinHostPort,
-  loopbackHost,
-  RefusedConnection,
-  standInAnnotation,
-  standInOfPod,
-} from "./stand_ins.ts";
+export { dialError, joinHostPort, loopbackHost, RefusedConnection, standInOfPod } from "./stand_ins.ts";

@@ -11,7 +11,7 @@ import type { JsonObject } from "../model/mod.ts";
 import type { TcpAddress } from "../../runtime/mod.ts";
 
 /** The annotation: `PORT=ADDRESS:PORT`, separated by commas. */
-export const standInAnnotation = "pintle.dev/serves";
+const standInAnnotation = "pintle.dev/serves";
 
 /** A connection to a port of a simulated Pod that nothing serves. The message is shown to the client. */
 export class RefusedConnection extends Error {

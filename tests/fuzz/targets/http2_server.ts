@@ -8,7 +8,6 @@
 import fc from "fast-check";
 import { Buffer } from "node:buffer";
 import type { Socket } from "node:net";
-import { Duplex } from "node:stream";
 import { VirtualClock } from "../../../src/async/mod.ts";
 import {
   clientPreface,
@@ -29,29 +28,8 @@ import {
 import { Http2Connection } from "../../../src/runtime/http/http2_connection.ts";
 import { defaultServeLimits } from "../../../src/runtime/http/serve_options.ts";
 import { SharedBudget } from "../../../src/runtime/http/shared_budget.ts";
+import { MemorySocket } from "../memory_socket.ts";
 import { type FuzzTarget, promise } from "../target.ts";
-
-/** A socket in memory: the bytes come in pieces, then the client closes. */
-class MemorySocket extends Duplex {
-  readonly written: Buffer[] = [];
-  readonly #pieces: Uint8Array[];
-
-  constructor(pieces: readonly Uint8Array[]) {
-    super({ allowHalfOpen: true });
-    this.#pieces = [...pieces];
-  }
-
-  override _read(): void {
-    const piece = this.#pieces.shift();
-    // The server answers in the turn between two pieces.
-    setImmediate(() => this.push(piece === undefined ? null : Buffer.from(piece)));
-  }
-
-  override _write(chunk: Buffer, _encoding: string, done: () => void): void {
-    this.written.push(Buffer.from(chunk));
-    done();
-  }
-}
 
 interface Served {
   /** `METHOD bodyLength` of each request. */
@@ -69,7 +47,7 @@ const limits = {
 
 async function serve(pieces: readonly Uint8Array[]): Promise<Served> {
   const clock = new VirtualClock();
-  const socket = new MemorySocket(pieces);
+  const socket = new MemorySocket(pieces, { givesTurns: true });
   const requests: string[] = [];
   const errors: unknown[] = [];
   const slots = new SharedBudget(10);

@@ -8,33 +8,12 @@
 import fc from "fast-check";
 import { Buffer } from "node:buffer";
 import type { Socket } from "node:net";
-import { Duplex } from "node:stream";
 import { defaultServeLimits } from "../../../src/runtime/http/serve_options.ts";
 import { ServerConnection } from "../../../src/runtime/http/server_connection.ts";
 import { SharedBudget } from "../../../src/runtime/http/shared_budget.ts";
 import { VirtualClock } from "../../../src/async/mod.ts";
+import { MemorySocket } from "../memory_socket.ts";
 import { type FuzzTarget, promise } from "../target.ts";
-
-/** A socket in memory: the bytes come in pieces, then the client closes its side. */
-class MemorySocket extends Duplex {
-  readonly written: Buffer[] = [];
-  readonly #pieces: Uint8Array[];
-
-  constructor(pieces: readonly Uint8Array[]) {
-    super({ allowHalfOpen: true });
-    this.#pieces = [...pieces];
-  }
-
-  override _read(): void {
-    const piece = this.#pieces.shift();
-    this.push(piece === undefined ? null : Buffer.from(piece));
-  }
-
-  override _write(chunk: Buffer, _encoding: string, done: () => void): void {
-    this.written.push(Buffer.from(chunk));
-    done();
-  }
-}
 
 interface Served {
   /** `METHOD target bodyLength` of each request. */

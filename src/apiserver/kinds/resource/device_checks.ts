@@ -134,7 +134,7 @@ function claimOf(check: StructCheck): JsonObject {
 }
 
 /** The names of requests, and `request/subrequest`. */
-export function requestNamesOf(claim: JsonObject): ReadonlySet<string> {
+function requestNamesOf(claim: JsonObject): ReadonlySet<string> {
   return new Set(
     objectsAt(claim, "requests").flatMap((request) => {
       const name = textAt(request, "name");

@@ -6,28 +6,18 @@
  * those differ, a group of kinds adds to the table in the same notation (`additions`), or states the order and the further
  * checks of a struct (`rules`). Errors, texts and order are those of the older checks: items before duplicates.
  *
- * Does not check immutable fields: {@link checkImmutableFields} does, since kinds report them at different places.
+ * Does not check immutable fields: the rules of each kind do, since kinds report them at different places.
  */
-import {
-  isJsonArray,
-  isJsonObject,
-  isSameJson,
-  type Json,
-  type JsonObject,
-  read,
-  utf8Length,
-} from "../../model/mod.ts";
+import { isJsonArray, isJsonObject, type Json, type JsonObject, read, utf8Length } from "../../model/mod.ts";
 import { declaredChecks } from "../generated/declared_checks.ts";
 import { type WireField, type WireStruct, wireStruct } from "../types/mod.ts";
 import { checkFormat } from "./declared_formats.ts";
-import { fieldIsImmutable } from "./formats.ts";
 import type { FieldPath, Problems } from "./problems.ts";
 
 /** The checks of one field. */
 interface DeclaredField {
   readonly isRequired: boolean;
   readonly isOptional: boolean;
-  readonly isImmutable: boolean;
   /** Of a list or a map. */
   readonly maxItems: number | undefined;
   /** In bytes. */
@@ -224,22 +214,6 @@ export class StructCheck {
   }
 }
 
-/** Checks that the immutable fields of a struct have not changed. */
-export function checkImmutableFields(
-  typeName: string,
-  object: JsonObject,
-  old: JsonObject,
-  path: FieldPath,
-  problems: Problems,
-): void {
-  for (const [name, { isImmutable }] of declared().get(typeName) ?? []) {
-    const [now, before] = [read(object, name), read(old, name)];
-    if (isImmutable && !isSameJson(now ?? null, before ?? null)) {
-      problems.invalid(path.child(name), now ?? (typeof before === "string" ? "" : null), fieldIsImmutable);
-    }
-  }
-}
-
 /** Absent, or what Go takes for absent: an empty text, list or map, and zero where the type is not a pointer. */
 function isZero(value: Json | undefined, field: WireField): boolean {
   if (value === undefined || value === null) return true;
@@ -304,7 +278,6 @@ function parsedField(word: string): readonly [string, DeclaredField] {
   return [word.slice(0, colon), {
     isRequired: checks.has("required"),
     isOptional: checks.has("optional"),
-    isImmutable: checks.has("immutable"),
     maxItems: numberOf("maxItems"),
     maxLength: numberOf("maxLength") ?? numberOf("maxBytes"),
     minimum: numberOf("minimum"),

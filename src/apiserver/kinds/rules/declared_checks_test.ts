@@ -1,6 +1,6 @@
 import { assertEquals, test } from "../../../../tests/testing.ts";
 import { formatFieldErrors, type JsonObject } from "../../model/mod.ts";
-import { checkImmutableFields, DeclaredChecks } from "./declared_checks.ts";
+import { DeclaredChecks } from "./declared_checks.ts";
 import { FieldPath, Problems } from "./problems.ts";
 
 function errorsOf(typeName: string, object: JsonObject, checks = new DeclaredChecks()): readonly string[] {
@@ -52,17 +52,4 @@ test("DeclaredChecks gives precedence to additions, and leaves a struct with a r
     "spec.devices[0].name: Required value",
     "spec.devices[0].taints: Too many: 2: must have at most 1 item",
   ]);
-});
-
-test("checkImmutableFields() reports changed fields that the tags name, and only those", () => {
-  const problems = new Problems();
-  const old = { provisioner: "a", parameters: { a: "b" }, mountOptions: [] };
-  checkImmutableFields("storage/v1.StorageClass", { provisioner: "b" }, old, FieldPath.root, problems);
-  assertEquals(
-    formatFieldErrors(problems.list).message,
-    [
-      '[provisioner: Invalid value: "b": field is immutable',
-      "parameters: Invalid value: null: field is immutable]",
-    ].join(", "),
-  );
 });

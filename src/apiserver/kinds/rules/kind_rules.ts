@@ -13,10 +13,9 @@ import type { QuotaMeter } from "./quota_meter.ts";
 /**
  * How closely a kind follows the real server:
  * - `full`: all defaults, checks and messages of the real server;
- * - `partial`: those of the common fields, the other fields against the schema;
  * - `schema`: only required fields and enums.
  */
-export type Depth = "full" | "partial" | "schema";
+export type Depth = "full" | "schema";
 
 /** The rules of a kind. */
 export interface KindRules {

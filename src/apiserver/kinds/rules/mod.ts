@@ -59,7 +59,6 @@ export {
   shownSelector,
 } from "./checks.ts";
 export {
-  checkImmutableFields,
   DeclaredChecks,
   type DeclaredChecksOptions,
   type ItemCheck,
