@@ -58,6 +58,7 @@ export const innerFolders: Readonly<Record<string, readonly string[]>> = {
   observe: ["redaction", "recording"],
   api: [".", "generated"],
   client: ["kubeconfig", "credentials"],
+  simulation: [".", "foreign"],
   manager: ["access", "fence", "election", "health", "debug"],
   apiserver: [
     "model",
@@ -239,7 +240,9 @@ function innerRefusal(path: string, target: string): string | undefined {
   if (order === undefined) {
     return `Cannot import ${target}: the order of the folders in ${parent} is not in innerFolders`;
   }
-  const rankOf = (name: string) => (name === "." && !order.includes(".") ? order.length : order.indexOf(name));
+  // The entry of a folder comes after everything in it.
+  const isEntry = (name: string) => name === "." && (!order.includes(".") || path === `${parent}/mod.ts`);
+  const rankOf = (name: string) => (isEntry(name) ? order.length : order.indexOf(name));
   if (rankOf(importer) === -1 || rankOf(imported) === -1) {
     return `Cannot import ${target}: ${
       rankOf(importer) === -1 ? importer : imported

@@ -5,8 +5,13 @@
 import type { RequestInfo } from "../manager/mod.ts";
 import { requestAt } from "./_run_recorder.ts";
 
-/** Writes of these collections are no points for faults: they are frequent, and they do not lead to other writes. */
-const uncounted: ReadonlySet<string> = new Set(["events", "events.events.k8s.io", "leases.coordination.k8s.io"]);
+/** Writes of these collections are no points for faults: they are frequent or store nothing, and lead to no other writes. */
+const uncounted: ReadonlySet<string> = new Set([
+  ...["events", "events.events.k8s.io", "leases.coordination.k8s.io"],
+  ...["tokenreviews.authentication.k8s.io", "selfsubjectreviews.authentication.k8s.io"],
+  ...["", "self", "local"].map((who) => `${who}subjectaccessreviews.authorization.k8s.io`),
+  "selfsubjectrulesreviews.authorization.k8s.io",
+]);
 
 /** True for a write that is a point for faults. */
 export function isCounted(info: RequestInfo | undefined): boolean {
@@ -32,13 +37,22 @@ export function collectionOf(info: RequestInfo | undefined): string {
   return info.group === "" ? plural : `${plural}.${info.group}`;
 }
 
+/** `deployments.apps`, `deployments.apps/status`. */
+export function resourceOf(info: RequestInfo): string {
+  const [, subresource] = info.resource.split("/");
+  return subresource === undefined ? collectionOf(info) : `${collectionOf(info)}/${subresource}`;
+}
+
+/** `default/web`; of a request for a collection, its namespace or "". */
+export function keyOfInfo(info: RequestInfo | undefined): string {
+  return [info?.namespace, info?.name].filter((part) => part !== undefined).join("/");
+}
+
 /** `PATCH deployments.apps default/web`. */
 export function requestText({ request, info }: { request: Request; info: RequestInfo | undefined }): string {
   if (info === undefined) return `${request.method} ${new URL(request.url).pathname}`;
-  const [, subresource] = info.resource.split("/");
-  const key = [info.namespace, info.name].filter((part) => part !== undefined).join("/");
+  const [key, resource] = [keyOfInfo(info), resourceOf(info)];
   const verb = request.method === "GET" ? info.verb.toUpperCase() : request.method;
-  const resource = subresource === undefined ? collectionOf(info) : `${collectionOf(info)}/${subresource}`;
   return key === "" ? `${verb} ${resource}` : `${verb} ${resource} ${key}`;
 }
 
@@ -48,10 +62,8 @@ export function requestName({ request: { method, url }, info }: {
   readonly info: RequestInfo | undefined;
 }): string {
   if (info === undefined) return requestAt(method, new URL(url).pathname);
-  const [, subresource] = info.resource.split("/");
-  const resource = subresource === undefined ? collectionOf(info) : `${collectionOf(info)}/${subresource}`;
   const isList = method === "GET" && info.name === undefined;
-  return requestAt(method, resource, isList ? "" : [info.namespace, info.name].filter(Boolean).join("/"));
+  return requestAt(method, resourceOf(info), isList ? "" : [info.namespace, info.name].filter(Boolean).join("/"));
 }
 
 /** The path of the object that a write is about. @param body of the request */

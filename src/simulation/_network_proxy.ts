@@ -4,7 +4,7 @@
  *
  * Guarantees: the order of events depends on the seed alone, and is the same on every runtime.
  */
-import { onAbort, type Random, type VirtualClock } from "../async/mod.ts";
+import { type Clock, onAbort, type Random } from "../async/mod.ts";
 import { sendGuardOf, type Transport } from "../client/mod.ts";
 import { type RequestInfo, requestInfo } from "../manager/mod.ts";
 import {
@@ -16,18 +16,21 @@ import {
   isCounted,
   isFullList,
   isRenewal,
+  keyOfInfo,
   requestName,
   requestText,
+  resourceOf,
   targetPath,
   writtenPath,
 } from "./_messages.ts";
-import { type OperatorProcess, PausedProcesses, type PendingRequest } from "./_operator_process.ts";
+import { PausedProcesses, type PendingRequest, type ProxiedProcess } from "./_proxied_process.ts";
 import { CompactedHistory, fetchStale } from "./_stale_reads.ts";
 import { deliverEvents, type Delivery, WatchPipe } from "./_watch_pipe.ts";
+import type { FaultIndex } from "./_fault_index.ts";
 import {
-  type FaultIndex,
   type FaultOf,
   faultText,
+  type PointName,
   type RenewalFault,
   type UserAction,
   type WriteFault,
@@ -36,43 +39,45 @@ import type { PointCounts } from "./fault_points.ts";
 import type { Actor, NoteDetails, RunRecorder } from "./_run_recorder.ts";
 
 /** Options of a {@link NetworkProxy}. */
-export interface NetworkProxyOptions {
+export interface NetworkProxyOptions<Process extends ProxiedProcess> {
   readonly server: Transport;
   /** The number of changes on the server. */
   readonly revision: () => number;
-  readonly clock: VirtualClock;
+  readonly clock: Clock;
   /** Chooses what passes first. */
   readonly random: Random;
   readonly faults: FaultIndex;
   /** @default nothing is recorded */
   readonly recorder?: RunRecorder;
+  /** Called when something may have become ready to pass. @default the owner asks again and again */
+  readonly onReady?: () => void;
   /** Kills a process, which starts again after `downMs`. */
-  crash(process: OperatorProcess, downMs: number): void;
+  crash(process: Process, downMs: number): void;
   /** A user changes the object of a write. @param body of the write */
   actAsUser(action: UserAction, path: string, body: string): Promise<void>;
   /** A user deletes the Lease. */
   deleteLease(): Promise<void>;
   /** Called before each write reaches the server. */
-  onWrite(process: OperatorProcess, request: Request): void;
+  onWrite(process: Process, request: Request): void;
 }
 
-interface OpenWatch {
+interface OpenWatch<Process extends ProxiedProcess> {
   /** Sort key of the watches that wait at the same time. */
   readonly order: string;
-  readonly process: OperatorProcess;
+  readonly process: Process;
   readonly pipe: WatchPipe;
 }
 
 /** Between the operator and the server. */
-export class NetworkProxy {
+export class NetworkProxy<Process extends ProxiedProcess> {
   readonly counts: PointCounts = { writes: 0, renewals: 0, reads: 0, events: 0, lists: new Map(), relists: 0 };
-  readonly #options: NetworkProxyOptions;
-  #pending: PendingRequest[] = [];
-  #watches: OpenWatch[] = [];
+  readonly #options: NetworkProxyOptions<Process>;
+  #pending: PendingRequest<Process>[] = [];
+  #watches: OpenWatch<Process>[] = [];
   /** The collections that each running process has watched. */
-  readonly #watched = new Map<OperatorProcess, Set<string>>();
+  readonly #watched = new Map<Process, Set<string>>();
   readonly #history = new CompactedHistory();
-  readonly #paused = new PausedProcesses();
+  readonly #paused = new PausedProcesses<Process>();
   /** The processes whose pause is over. */
   readonly #resuming: (() => Promise<void>)[] = [];
   #requests = 0;
@@ -82,7 +87,7 @@ export class NetworkProxy {
   #lastWriteAt = 0;
   #lastFaultAt = -Infinity;
 
-  constructor(options: NetworkProxyOptions) {
+  constructor(options: NetworkProxyOptions<Process>) {
     this.#options = options;
   }
 
@@ -107,8 +112,8 @@ export class NetworkProxy {
   }
 
   /** A transport for one process. */
-  transport(process: OperatorProcess): Transport {
-    return (request) => this.#receive(process, request);
+  transport(process: Process): Transport {
+    return (request) => this.send(process, request);
   }
 
   /** True while anything is delayed, or a process lacks one of its watches. */
@@ -125,39 +130,41 @@ export class NetworkProxy {
 
   /** Lets one thing pass. @returns false when nothing waits */
   async passNext(): Promise<boolean> {
+    const next = this.takeNext();
+    if (next === undefined) return false;
+    await next();
+    return true;
+  }
+
+  /** Takes what passes next, if something waits. @returns lets it pass; others may be taken before it has passed */
+  takeNext(): (() => Promise<void> | void) | undefined {
     const now = this.#now();
     this.#watches = this.#watches.filter(({ pipe }) => !pipe.isOver);
     const resume = this.#resuming.shift();
-    if (resume !== undefined) {
-      await resume();
-      return true;
-    }
+    if (resume !== undefined) return resume;
     const crashing = this.#pending.find(({ process }) => process.crashesNext && !process.hasEnded);
-    if (crashing !== undefined) return this.#crash(crashing.process, 1_000);
+    if (crashing !== undefined) return () => void this.#crash(crashing.process, 1_000);
     const requests = this.#pending.sort(byOrder);
     const reads = requests.filter(({ isWrite }) => !isWrite);
     if (reads.length > 0) {
       this.#pending = requests.filter(({ isWrite }) => isWrite);
-      for (const read of reads) await this.#read(read);
-      return true;
+      return () => this.#readAll(reads);
     }
     const ready = this.#watches.filter(({ pipe }) => pipe.isReady(now));
     const choices = requests.length + ready.length;
-    if (choices === 0) return false;
+    if (choices === 0) return undefined;
     const chosen = choices === 1 ? 0 : Math.floor(this.#options.random.next() * choices);
     const request = requests[chosen];
     if (request !== undefined) {
       this.#pending = requests.filter((other) => other !== request);
-      await this.#write(request);
-      return true;
+      return () => this.#write(request);
     }
     const watch = ready[chosen - requests.length];
-    if (watch !== undefined) deliverEvents(watch, this.#delivery);
-    return true;
+    return watch && (() => deliverEvents(watch, this.#delivery));
   }
 
   /** Ends the requests and watches of a process that has ended. */
-  disconnect(process: OperatorProcess): void {
+  disconnect(process: Process): void {
     for (const { process: owner, reject } of this.#pending) {
       if (owner === process) reject(connectionError("the process has ended"));
     }
@@ -167,7 +174,8 @@ export class NetworkProxy {
     this.#watched.delete(process);
   }
 
-  #receive(process: OperatorProcess, request: Request): Promise<Response> {
+  /** Sends a request of a process. @param key `namespace/name` of its object, if the path does not say it */
+  send(process: Process, request: Request, key?: string): Promise<Response> {
     if (process.hasEnded) return Promise.reject(connectionError("the process has ended"));
     if (request.signal.aborted) return Promise.reject(request.signal.reason);
     const info = requestInfo(request);
@@ -175,21 +183,29 @@ export class NetworkProxy {
     this.#requests++;
     return new Promise((resolve, reject) => {
       const order = `${process.id} ${isWrite ? 1 : 0} ${request.url} ${request.method}`;
-      const pending: PendingRequest = { process, request, info, order, isWrite, resolve, reject };
+      const pending: PendingRequest<Process> = {
+        ...{ process, request, info, order, isWrite, resolve, reject },
+        key: key ?? keyOfInfo(info),
+      };
       (this.#paused.requestsOf(process) ?? this.#pending).push(pending);
       onAbort(request.signal, () => {
         this.#pending = this.#pending.filter((other) => other !== pending);
         reject(request.signal.reason);
       });
+      this.#options.onReady?.();
     });
   }
 
-  async #read(pending: PendingRequest): Promise<void> {
+  async #readAll(reads: readonly PendingRequest<Process>[]): Promise<void> {
+    for (const read of reads) await this.#read(read);
+  }
+
+  async #read(pending: PendingRequest<Process>): Promise<void> {
     const { process, request, info } = pending;
     const { faults } = this.#options;
     if (this.#isUnreachable(process)) return this.#rejectUnreachable(pending);
     const number = ++this.counts.reads;
-    const [fault] = faults.atRead(number);
+    const [fault] = faults.atRead(number, this.#point(pending));
     if (fault !== undefined) {
       this.#lastFaultAt = this.#now();
       this.counts.relists++;
@@ -212,13 +228,13 @@ export class NetworkProxy {
     pending.resolve(this.#openWatch(process, info, request, response));
   }
 
-  #isStale({ staleView }: OperatorProcess, info: RequestInfo | undefined): boolean {
+  #isStale({ staleView }: Process, info: RequestInfo | undefined): boolean {
     return staleView !== undefined && this.#now() < staleView.thawsAt &&
       (staleView.only === undefined || staleView.only === collectionOf(info));
   }
 
   #openWatch(
-    process: OperatorProcess,
+    process: Process,
     info: RequestInfo | undefined,
     request: Request,
     response: Response,
@@ -226,7 +242,10 @@ export class NetworkProxy {
     const collection = collectionOf(info);
     const body = response.body;
     if (body === null) return response;
-    const pipe = new WatchPipe(collection, body, request.url.includes("sendInitialEvents=true"));
+    const pipe = new WatchPipe(collection, body, {
+      hasInitialEvents: request.url.includes("sendInitialEvents=true"),
+      onReady: this.#options.onReady,
+    });
     if (this.#isStale(process, info)) pipe.staleUntil = process.staleView?.thawsAt ?? 0;
     onAbort(request.signal, () => pipe.end({ kind: "closed" }));
     this.#watches.push({ order: `${process.id} ${request.url}`, process, pipe });
@@ -236,14 +255,14 @@ export class NetworkProxy {
     return new Response(pipe.body, { status: response.status, headers: response.headers });
   }
 
-  async #write(pending: PendingRequest): Promise<void> {
+  async #write(pending: PendingRequest<Process>): Promise<void> {
     const { process, info } = pending;
     const { faults } = this.#options;
     if (this.#isUnreachable(process)) return this.#rejectUnreachable(pending);
     if (!isCounted(info)) return await this.#writeUncounted(pending);
     const number = ++this.counts.writes;
     this.counts.renewals = this.#renewals;
-    const due = faults.atWrite(number);
+    const due = faults.atWrite(number, this.#point(pending));
     for (const fault of due) {
       this.#lastFaultAt = this.#now();
       this.#note("fault", pending, faultText(fault));
@@ -255,7 +274,7 @@ export class NetworkProxy {
   }
 
   /** Sends a counted write to the server, unless its send guard prevents it. */
-  async #send(pending: PendingRequest, number: number, due: readonly WriteFault[]): Promise<void> {
+  async #send(pending: PendingRequest<Process>, number: number, due: readonly WriteFault[]): Promise<void> {
     const { process, request } = pending;
     const { onWrite, revision } = this.#options;
     try {
@@ -275,7 +294,7 @@ export class NetworkProxy {
   }
 
   /** Applies the faults that come before the write. @returns true when the write does not reach the server */
-  async #applyBefore(pending: PendingRequest, faults: readonly WriteFault[]): Promise<boolean> {
+  async #applyBefore(pending: PendingRequest<Process>, faults: readonly WriteFault[]): Promise<boolean> {
     const { process, request } = pending;
     for (const fault of faults) {
       if (fault.kind === "lease") await this.#options.deleteLease();
@@ -301,7 +320,7 @@ export class NetworkProxy {
 
   /** Applies the faults that come after the write, and delivers the response. */
   async #applyAfter(
-    pending: PendingRequest,
+    pending: PendingRequest<Process>,
     { response, body }: { readonly response: BufferedResponse; readonly body: string },
     faults: readonly WriteFault[],
   ): Promise<void> {
@@ -321,17 +340,17 @@ export class NetworkProxy {
   }
 
   /** Sends a write of a Lease or an Event. */
-  async #writeUncounted(pending: PendingRequest): Promise<void> {
+  async #writeUncounted(pending: PendingRequest<Process>): Promise<void> {
     if (pending.isLate === true || !isRenewal(pending.info)) return await this.#forward(pending);
     const number = ++this.#renewals;
-    const [fault] = this.#options.faults.atRenewal(number);
+    const [fault] = this.#options.faults.atRenewal(number, this.#point(pending));
     if (fault === undefined) return await this.#forward(pending);
     this.#note("fault", pending, faultText(fault));
     await this.#applyToRenewal(pending, fault);
   }
 
   /** A delayed write of the Lease arrives even if the process no longer waits for it. */
-  async #applyToRenewal(pending: PendingRequest, fault: RenewalFault): Promise<void> {
+  async #applyToRenewal(pending: PendingRequest<Process>, fault: RenewalFault): Promise<void> {
     if (fault.kind === "pause") return this.#pause(pending, fault, () => this.#forward(pending));
     const { resolve } = pending;
     if (fault.committed) {
@@ -343,7 +362,7 @@ export class NetworkProxy {
   }
 
   /** Pauses a process before it sends a request. When it resumes, it sends that request first. */
-  #pause(pending: PendingRequest, { forMs, wallByMs }: FaultOf<"pause">, send: () => Promise<void>): void {
+  #pause(pending: PendingRequest<Process>, { forMs, wallByMs }: FaultOf<"pause">, send: () => Promise<void>): void {
     const { process, request } = pending;
     this.#paused.pause(process, this.#pending.filter((other) => other.process === process), wallByMs);
     this.#pending = this.#pending.filter((other) => other.process !== process);
@@ -354,13 +373,13 @@ export class NetworkProxy {
     this.#delay(() => void this.#resuming.push(() => this.#resume(process, next)), forMs);
   }
 
-  async #resume(process: OperatorProcess, next: () => Promise<void>): Promise<void> {
+  async #resume(process: Process, next: () => Promise<void>): Promise<void> {
     if (process.hasEnded) return;
     this.#options.recorder?.note("operator", "resumes", { process: process.id });
     this.#pending.push(...await this.#paused.resume(process, next));
   }
 
-  async #forward({ process, request, resolve, reject }: PendingRequest): Promise<void> {
+  async #forward({ process, request, resolve, reject }: PendingRequest<Process>): Promise<void> {
     try {
       sendGuardOf(request)?.();
     } catch (error) {
@@ -380,7 +399,7 @@ export class NetworkProxy {
       pipe.stalledUntil = this.#now() + forMs;
       this.#delay(() => {}, forMs);
     },
-    faultsAt: (event) => this.#options.faults.atEvent(event),
+    faultsAt: (event, point) => this.#options.faults.atEvent(event, point),
     note: (actor, what, details) => this.#options.recorder?.note(actor, what, details),
   };
 
@@ -389,30 +408,35 @@ export class NetworkProxy {
     this.counts.lists.set(collection, (this.counts.lists.get(collection) ?? 0) + 1);
   }
 
-  #isUnreachable(process: OperatorProcess): boolean {
+  #point({ info, key }: PendingRequest<Process>): PointName | undefined {
+    if (info === undefined) return undefined;
+    return { verb: info.verb, resource: resourceOf(info), name: key };
+  }
+
+  #isUnreachable(process: Process): boolean {
     return this.#now() < process.unreachableUntil;
   }
 
-  #rejectUnreachable(pending: PendingRequest): void {
+  #rejectUnreachable(pending: PendingRequest<Process>): void {
     this.#lastFaultAt = this.#now();
     this.#note("operator", pending, "unreachable");
     pending.reject(connectionError("the network is down"));
   }
 
   /** Records what became of a request. */
-  #note(actor: Actor, pending: PendingRequest, detail: string, details: NoteDetails = {}): void {
+  #note(actor: Actor, pending: PendingRequest<Process>, detail: string, details: NoteDetails = {}): void {
     const { recorder } = this.#options;
     if (recorder === undefined) return;
     const answers = requestName(pending);
     recorder.note(actor, requestText(pending), { ...details, process: pending.process.id, detail, answers });
   }
 
-  #crash(process: OperatorProcess, downMs: number): true {
+  #crash(process: Process, downMs: number): true {
     this.#options.crash(process, downMs);
     return true;
   }
 
-  #breakWatches(process: OperatorProcess): void {
+  #breakWatches(process: Process): void {
     const error = connectionError("connection reset by peer");
     for (const watch of this.#watches) {
       if (watch.process === process) watch.pipe.end({ kind: "broken", error });
@@ -424,6 +448,7 @@ export class NetworkProxy {
     this.#options.clock.timer(forMs, () => {
       this.#delayed--;
       action();
+      this.#options.onReady?.();
     });
   }
 

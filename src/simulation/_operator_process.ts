@@ -5,9 +5,9 @@
 import { type Clock, drain, type Random, sleepOn } from "../async/mod.ts";
 import { Client, type Transport } from "../client/mod.ts";
 import type { ControllerAccounts } from "../cluster/mod.ts";
-import { Manager, type ManagerElection, type OperatorController, type RequestInfo } from "../manager/mod.ts";
+import { Manager, type ManagerElection, type OperatorController } from "../manager/mod.ts";
 import type { Recorder } from "../observe/mod.ts";
-import { connectionError } from "./_messages.ts";
+import type { ProxiedProcess, StaleView } from "./_proxied_process.ts";
 
 /** Options of an {@link OperatorProcess}. */
 export interface OperatorProcessOptions {
@@ -30,18 +30,8 @@ export interface ProcessStart {
   readonly recorder?: Recorder;
 }
 
-/** An API server that is behind, as one process sees it. */
-export interface StaleView {
-  /** The revision that lists and watches show. */
-  readonly revision: number;
-  /** The only collection that is behind. @default all */
-  readonly only: string | undefined;
-  /** Virtual time at which the server catches up. */
-  readonly thawsAt: number;
-}
-
 /** One process. */
-export class OperatorProcess {
+export class OperatorProcess implements ProxiedProcess {
   readonly id: number;
   readonly clock: ProcessClock;
   /** Set when the process sees a server that is behind. */
@@ -106,6 +96,19 @@ export class OperatorProcess {
   kill(): void {
     this.#hasEnded = true;
     this.#stop.abort(new DOMException("The process was killed", "AbortError"));
+  }
+
+  pause(wallByMs: number): void {
+    this.clock.pause();
+    this.clock.jump(wallByMs);
+  }
+
+  /** Ends a pause: the overdue timers fire in order. */
+  async resume(): Promise<void> {
+    for (const fire of this.clock.resume()) {
+      fire();
+      await drain();
+    }
   }
 
   #end(reason: unknown): void {
@@ -182,57 +185,5 @@ export class ProcessClock implements Clock {
     if (this.#drift === undefined) return 0;
     const { from, until, rate } = this.#drift;
     return Math.round((rate - 1) * (Math.min(this.monotonic(), until) - from));
-  }
-}
-
-/** A request of a process that has not reached the server yet. */
-export interface PendingRequest {
-  readonly process: OperatorProcess;
-  readonly request: Request;
-  readonly info: RequestInfo | undefined;
-  /** Sort key of the requests that wait at the same time. */
-  readonly order: string;
-  /** The request was delayed already, so no further fault applies to it. */
-  isLate?: true;
-  readonly isWrite: boolean;
-  resolve(response: Response): void;
-  reject(error: unknown): void;
-}
-
-/**
- * The processes that are paused, with their pending requests. A process that resumes first sends the request at which it was
- * paused, as a process would whose next instruction is the system call. Only then it gets responses, watch events and timers.
- */
-export class PausedProcesses {
-  readonly #requests = new Map<OperatorProcess, PendingRequest[]>();
-
-  /** The pending requests of a paused process, to which new ones are added; undefined when the process is not paused. */
-  requestsOf(paused: OperatorProcess): PendingRequest[] | undefined {
-    return this.#requests.get(paused);
-  }
-
-  /** Pauses a process. @param pending its other requests that have not arrived */
-  pause(paused: OperatorProcess, pending: readonly PendingRequest[], wallByMs = 0): void {
-    this.#requests.set(paused, [...pending]);
-    paused.clock.pause();
-    paused.clock.jump(wallByMs);
-  }
-
-  /** Resumes a process. @param next sends the request at which it was paused @returns its pending requests */
-  async resume(paused: OperatorProcess, next: () => Promise<void>): Promise<readonly PendingRequest[]> {
-    await next();
-    const pending = this.#requests.get(paused) ?? [];
-    this.#requests.delete(paused);
-    for (const fire of paused.clock.resume()) {
-      fire();
-      await drain();
-    }
-    return pending.filter(({ request }) => !request.signal.aborted);
-  }
-
-  /** Rejects the pending requests of a process that has ended. */
-  remove(paused: OperatorProcess): void {
-    for (const { reject } of this.#requests.get(paused) ?? []) reject(connectionError("the process has ended"));
-    this.#requests.delete(paused);
   }
 }

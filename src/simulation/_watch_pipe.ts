@@ -8,8 +8,8 @@
 import { type KubeObject, parseExactJson, printExactJson } from "../api/mod.ts";
 import { initialEventsEnd } from "../api/mod.ts";
 import { errorStatus } from "./_messages.ts";
-import type { OperatorProcess } from "./_operator_process.ts";
-import { type FaultOf, faultText } from "./fault_plan.ts";
+import type { ProxiedProcess } from "./_proxied_process.ts";
+import { type FaultOf, faultText, type PointName } from "./fault_plan.ts";
 import { type Actor, eventAt, type NoteDetails } from "./_run_recorder.ts";
 
 /** One line of a watch. */
@@ -24,6 +24,14 @@ export interface WatchLine {
 
 /** How a stream ends. */
 export type PipeEnd = { readonly kind: "closed" } | { readonly kind: "broken"; readonly error: Error };
+
+/** Options of a {@link WatchPipe}. */
+export interface WatchPipeOptions {
+  /** The stream begins with the objects that exist. @default false */
+  readonly hasInitialEvents?: boolean;
+  /** Called when lines, or the end of the stream, have arrived. @default nothing */
+  readonly onReady?: (() => void) | undefined;
+}
 
 const encoder = new TextEncoder();
 
@@ -42,14 +50,16 @@ export class WatchPipe {
   /** The lines that wait are delivered as one change per object. */
   merges = false;
   readonly #upstream: ReadableStreamDefaultReader<Uint8Array>;
+  readonly #onReady: () => void;
   #downstream: ReadableStreamDefaultController<Uint8Array> | undefined;
   #isInitial: boolean;
   #end: PipeEnd | undefined;
   #isOver = false;
 
-  constructor(collection: string, upstream: ReadableStream<Uint8Array>, hasInitialEvents: boolean) {
+  constructor(collection: string, upstream: ReadableStream<Uint8Array>, options: WatchPipeOptions = {}) {
     this.collection = collection;
-    this.#isInitial = hasInitialEvents;
+    this.#isInitial = options.hasInitialEvents ?? false;
+    this.#onReady = options.onReady ?? (() => {});
     this.#upstream = upstream.getReader();
     this.body = new ReadableStream<Uint8Array>({
       start: (controller) => void (this.#downstream = controller),
@@ -130,11 +140,13 @@ export class WatchPipe {
         const parts = `${rest}${decoder.decode(value, { stream: true })}`.split("\n");
         rest = parts.pop() ?? "";
         for (const part of parts) if (part !== "") this.#push(part);
+        this.#onReady();
       }
       this.#end = { kind: "closed" };
     } catch (error) {
       this.#end = { kind: "broken", error: error instanceof Error ? error : new Error(String(error)) };
     }
+    this.#onReady();
   }
 
   #push(text: string): void {
@@ -187,14 +199,14 @@ export interface Delivery {
   /** Loses the history of a collection before a version. */
   compact(collection: string, version: string | undefined): void;
   stall(pipe: WatchPipe, forMs: number): void;
-  faultsAt(event: number): readonly FaultOf<"event">[];
+  faultsAt(event: number, point: PointName): readonly FaultOf<"event">[];
   /** Records what is delivered. Absent while nothing is recorded. */
   readonly note?: (actor: Actor, what: string, details: NoteDetails) => void;
 }
 
 /** Delivers the lines that wait, with the faults of the plan. */
 export function deliverEvents(
-  { process, pipe }: { readonly process: OperatorProcess; readonly pipe: WatchPipe },
+  { process, pipe }: { readonly process: Pick<ProxiedProcess, "id">; readonly pipe: WatchPipe },
   delivery: Delivery,
 ): void {
   const lines = pipe.take(delivery.now());
@@ -207,7 +219,7 @@ export function deliverEvents(
     const { namespace, name, resourceVersion } = line.object.metadata;
     const key = namespace === undefined ? `${name}` : `${namespace}/${name}`;
     const subject = `${pipe.collection} ${key}`;
-    const [fault] = delivery.faultsAt(event);
+    const [fault] = delivery.faultsAt(event, { verb: line.type, resource: pipe.collection, name: key });
     if (fault === undefined) {
       delivery.note?.("operator", `${line.type} ${subject}`, {
         process: process.id,

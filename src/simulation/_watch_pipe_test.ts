@@ -12,7 +12,7 @@ async function pipeWith(lines: readonly string[], hasInitialEvents = false): Pro
   const upstream = new ReadableStream<Uint8Array>({
     start: (controller) => controller.enqueue(new TextEncoder().encode(lines.join(""))),
   });
-  const pipe = new WatchPipe("configmaps", upstream, hasInitialEvents);
+  const pipe = new WatchPipe("configmaps", upstream, { hasInitialEvents });
   for (let hops = 0; hops < 5; hops++) await runTurns();
   return pipe;
 }

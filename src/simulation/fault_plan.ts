@@ -20,7 +20,23 @@ export const eventActions = ["merge", "stall", "duplicate", "cut", "corrupt", "g
  */
 export const userActions = ["delete", "edit", "replace", "takeover"] as const;
 
-const point = z.int().min(1);
+const count = z.int().min(1);
+
+/** A point by what happens there, for programs whose requests have other numbers in each run. */
+const namedPoint = z.object({
+  /** Of a request: create, patch, delete ... Of a watch event: ADDED, MODIFIED, DELETED. */
+  verb: z.string(),
+  /** `deployments.apps`, with the subresource: `deployments.apps/status`. */
+  resource: z.string(),
+  /** `namespace/name`. @default any object */
+  name: z.string().optional(),
+  /** The first one is 1. */
+  occurrence: count,
+  /** Counts from the start of this step of the workload on. @default from the start of the run */
+  step: z.int().min(1).optional(),
+});
+
+const point = z.union([count, namedPoint]);
 const ms = z.int().min(0).max(86_400_000);
 
 /** All kinds of faults, with their fields and a description. */
@@ -40,10 +56,12 @@ export const faultSchemas = [
   z.object({
     kind: z.literal("stale"),
     /** The restart follows this step. */
-    step: point,
+    step: count,
     /** How many changes the server is behind. */
     back: z.int().min(0),
     thawMs: ms,
+    /** What the server has just stored when it stops to keep up; `back` does not count then. */
+    at: namedPoint.optional(),
     /** Limits it to one collection (`deployments.apps`), as each has its own watch cache. */
     only: z.string().optional(),
     /** The next step does not wait until the server has caught up. */
@@ -81,7 +99,7 @@ export const faultSchemas = [
   z.object({
     kind: z.literal("skew"),
     /** Before this step. */
-    step: point,
+    step: count,
     /** Moves the wall clock of every process. */
     byMs: z.int(),
     /** The speed of the first process's wall clock, for `forMs`. */
@@ -109,6 +127,15 @@ export const faultSchemas = [
       "With several replicas also while its wall clock is set back by an hour.",
   ),
 ] as const;
+
+/** A point that is named by what happens there: the second DELETE of an object, for example. */
+export type NamedPoint = Readonly<z.output<typeof namedPoint>>;
+
+/** A point of a run: its number, or what happens there. */
+export type FaultPoint = number | NamedPoint;
+
+/** What happens at a point. */
+export type PointName = Pick<Required<NamedPoint>, "verb" | "resource" | "name">;
 
 type EachReadonly<Value> = Value extends unknown ? Readonly<Value> : never;
 
@@ -152,42 +179,60 @@ export const noFaults: FaultPlan = { faults: [] };
 export function faultText(fault: Fault): string {
   switch (fault.kind) {
     case "crash":
-      return `crash ${momentText[fault.moment]} write ${fault.write}${
+      return `crash ${momentText[fault.moment]} ${pointText("write", fault.write)}${
         fault.again === undefined ? "" : `, and again ${momentText[fault.again]} the next write`
       }`;
     case "stale":
-      return `restart after step ${fault.step} on a server that is ${fault.back} changes behind${
+      return `restart after step ${fault.step} on a server that ${behindText(fault)}${
         fault.only === undefined ? "" : ` for ${fault.only}`
       }${fault.early === true ? ", and the next step at once" : ""}`;
     case "answer":
-      return `response ${fault.code} to ${fault.of} ${fault.request}${
+      return `response ${fault.code} to ${pointText(fault.of, fault.request)}${
         fault.committed === true ? ", which was executed" : ""
       }`;
     case "reset":
-      return `connection reset ${fault.committed ? "after" : "before"} write ${fault.write}`;
+      return `connection reset ${fault.committed ? "after" : "before"} ${pointText("write", fault.write)}`;
     case "slow":
-      return `write ${fault.write} takes ${fault.forMs} ms`;
+      return `${pointText("write", fault.write)} takes ${fault.forMs} ms`;
     case "event":
-      return `${fault.action} at watch event ${fault.event}`;
+      return `${fault.action} at ${pointText("watch event", fault.event)}`;
     case "partition":
-      return `network partition from write ${fault.write} on, for ${fault.forMs} ms`;
+      return `network partition from ${pointText("write", fault.write)} on, for ${fault.forMs} ms`;
     case "actor":
-      return `a user ${actionText[fault.act]} the object of write ${fault.write}`;
+      return `a user ${actionText[fault.act]} the object of ${pointText("write", fault.write)}`;
     case "skew":
       return `wall clock ${signed(fault.byMs)} before step ${fault.step}${
         fault.rate === undefined ? "" : `, then ${fault.rate} times as fast for ${fault.forMs} ms`
       }`;
     case "lease":
-      return `Lease deleted before write ${fault.write}`;
+      return `Lease deleted before ${pointText("write", fault.write)}`;
     case "renewal":
-      return `${fault.committed ? "the response to " : ""}renewal ${fault.renewal} takes ${fault.forMs} ms`;
+      return `${fault.committed ? "the response to " : ""}${
+        pointText("renewal", fault.renewal)
+      } takes ${fault.forMs} ms`;
     case "pause":
-      return `process paused for ${fault.forMs} ms before ${fault.of} ${fault.request}${
+      return `process paused for ${fault.forMs} ms before ${pointText(fault.of, fault.request)}${
         fault.wallByMs === undefined ? "" : `, wall clock ${signed(fault.wallByMs)}`
       }`;
     default:
       return fault satisfies never;
   }
+}
+
+/** `write 3`, `the second delete of pods default/web-0`. */
+function pointText(what: string, point: FaultPoint): string {
+  if (typeof point === "number") return `${what} ${point}`;
+  const { verb, resource, name = "", step } = point;
+  const object = `${resource}${name === "" ? "" : ` ${name}`}`;
+  return `${ordinal(point.occurrence)} ${verb} of ${object}${step === undefined ? "" : ` in step ${step}`}`;
+}
+
+function ordinal(number: number): string {
+  return ["the first", "the second", "the third"][number - 1] ?? `number ${number}:`;
+}
+
+function behindText({ back, at }: FaultOf<"stale">): string {
+  return at === undefined ? `is ${back} changes behind` : `shows the state after ${pointText("change", at)}`;
 }
 
 const momentText: Readonly<Record<CrashMoment, string>> = {
@@ -212,88 +257,3 @@ export type WriteFault = FaultOf<"crash" | "reset" | "slow" | "partition" | "act
 
 /** Faults at a write of the Lease. */
 export type RenewalFault = FaultOf<"renewal" | "pause">;
-
-/** The faults of a plan by their points. Each is returned once. */
-export class FaultIndex {
-  readonly #writes = new Map<number, WriteFault[]>();
-  readonly #renewals = new Map<number, RenewalFault[]>();
-  readonly #reads = new Map<number, FaultOf<"answer">[]>();
-  readonly #events = new Map<number, FaultOf<"event">[]>();
-  readonly #restarts = new Map<number, FaultOf<"stale">[]>();
-  readonly #jumps = new Map<number, FaultOf<"skew">[]>();
-  #applied = 0;
-
-  constructor({ faults }: FaultPlan) {
-    for (const fault of faults) this.#add(fault);
-  }
-
-  /** The number of faults whose point was reached. */
-  get applied(): number {
-    return this.#applied;
-  }
-
-  atWrite(write: number): readonly WriteFault[] {
-    return this.#take(this.#writes, write);
-  }
-
-  atRenewal(renewal: number): readonly RenewalFault[] {
-    return this.#take(this.#renewals, renewal);
-  }
-
-  atRead(read: number): readonly FaultOf<"answer">[] {
-    return this.#take(this.#reads, read);
-  }
-
-  atEvent(event: number): readonly FaultOf<"event">[] {
-    return this.#take(this.#events, event);
-  }
-
-  beforeStep(step: number): readonly FaultOf<"skew">[] {
-    return this.#take(this.#jumps, step);
-  }
-
-  afterStep(step: number): readonly FaultOf<"stale">[] {
-    return this.#take(this.#restarts, step);
-  }
-
-  #take<T>(map: Map<number, T[]>, point: number): readonly T[] {
-    const faults = map.get(point);
-    if (faults === undefined) return [];
-    map.delete(point);
-    this.#applied += faults.length;
-    return faults;
-  }
-
-  #add(fault: Fault): void {
-    switch (fault.kind) {
-      case "answer":
-        return addTo(fault.of === "write" ? this.#writes : this.#reads, fault.request, fault);
-      case "event":
-        return addTo(this.#events, fault.event, fault);
-      case "stale":
-        return addTo(this.#restarts, fault.step, fault);
-      case "skew":
-        return addTo(this.#jumps, fault.step, fault);
-      case "renewal":
-        return addTo(this.#renewals, fault.renewal, fault);
-      case "pause":
-        return fault.of === "renewal"
-          ? addTo(this.#renewals, fault.request, fault)
-          : addTo(this.#writes, fault.request, fault);
-      case "crash": {
-        const { write, moment, downMs, again } = fault;
-        addTo(this.#writes, write, { kind: "crash", write, moment, downMs });
-        if (again === undefined) return;
-        return addTo(this.#writes, write + 1, { kind: "crash", write: write + 1, moment: again, downMs });
-      }
-      default:
-        addTo(this.#writes, fault.write, fault);
-    }
-  }
-}
-
-function addTo<T>(map: Map<number, T[]>, point: number, fault: T): void {
-  const present = map.get(point);
-  if (present === undefined) map.set(point, [fault]);
-  else present.push(fault);
-}

@@ -22,7 +22,8 @@ import { OwnWriteOracle } from "./_own_write_oracle.ts";
 import { OperatorProcess, ProcessClock } from "./_operator_process.ts";
 import { RunRecorder } from "./_run_recorder.ts";
 import { SimulatedServer } from "./_simulated_server.ts";
-import { FaultIndex, type FaultPlan, noFaults, type UserAction } from "./fault_plan.ts";
+import { FaultIndex } from "./_fault_index.ts";
+import { type FaultPlan, noFaults, type UserAction } from "./fault_plan.ts";
 import type { PointCounts } from "./fault_points.ts";
 import { type Summary, summaryOf } from "./summary.ts";
 import type { Violation } from "./violation.ts";
@@ -121,7 +122,7 @@ class Run implements AsyncDisposable {
   readonly #parts: RunParts;
   readonly #recorder: RunRecorder | undefined;
   readonly #server: SimulatedServer;
-  readonly #proxy: NetworkProxy;
+  readonly #proxy: NetworkProxy<OperatorProcess>;
   readonly #faults: FaultIndex;
   readonly #leader: LeaderOracle;
   readonly #handlers: HandlerOracle;
@@ -180,6 +181,7 @@ class Run implements AsyncDisposable {
   async runSteps(steps: readonly WorkloadStep[]): Promise<void> {
     let isStopped = false;
     for (const [index, step] of steps.entries()) {
+      this.#faults.startStep(index + 1);
       this.#skewClocks(index + 1);
       if (step.kind === "stop") {
         for (const process of this.#running()) this.#crash(process, Infinity);
