@@ -41,7 +41,7 @@ let baselines: readonly KnownBaseline[] = [];
  */
 export async function baselineOf(controllers: readonly OperatorController[], sequence: number): Promise<Baseline> {
   const found = baselines.find((one) => one.sequence === sequence && isSame(one.controllers, controllers)) ??
-    { controllers, sequence, baseline: prepare(controllers) };
+    { controllers, sequence, baseline: prepare(controllers, sequence) };
   baselines = [found, ...baselines.filter((one) => one !== found)].slice(0, maxBaselines);
   return await found.baseline;
 }
@@ -50,7 +50,10 @@ function isSame(some: readonly OperatorController[], others: readonly OperatorCo
   return some.length === others.length && some.every((one, index) => one === others[index]);
 }
 
-async function prepare(controllers: readonly OperatorController[]): Promise<Baseline> {
+/** Changes that a server has seen before a run, so that resource versions differ between random sequences. */
+const extraChanges = 23;
+
+async function prepare(controllers: readonly OperatorController[], sequence: number): Promise<Baseline> {
   const clock = new VirtualClock();
   const { server } = kubernetesApi({ clock, random: seededRandom(0), callWebhook: webhookCaller(controllers, clock) });
   using _ending = server;
@@ -58,7 +61,17 @@ async function prepare(controllers: readonly OperatorController[]): Promise<Base
   await client.raw("/readyz"); // when the server responds, its own namespaces exist
   await installCustomResources(client, controllers);
   await installWebhooks(client, controllers, "simulation");
+  for (let change = 0; change < (sequence - 1) * extraChanges; change++) await writeUnrelated(client, change);
   await runTurns();
   const accounts = new ControllerAccounts({ controllers, name: "simulation", lease: leaderLease });
   return { storage: server.storage, accounts, cache: new ResponseCache() };
+}
+
+/** Changes a Lease that no one else uses. */
+async function writeUnrelated(client: Client, change: number): Promise<void> {
+  const path = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases";
+  const metadata = { name: "unrelated", labels: { change: String(change) } };
+  const body = JSON.stringify({ apiVersion: "coordination.k8s.io/v1", kind: "Lease", metadata });
+  if (change === 0) await client.raw(path, { method: "POST", body, contentType: "application/json" });
+  else await client.raw(`${path}/unrelated`, { method: "PATCH", body, contentType: "application/merge-patch+json" });
 }

@@ -6,17 +6,19 @@ import { faultKinds, type FaultPlan } from "./fault_plan.ts";
 import { singleFaults, stormsOf } from "./fault_points.ts";
 import { recordSchedule } from "./recorded_schedule.ts";
 import { runSchedule } from "./schedule.ts";
+import { summaryOf } from "./summary.ts";
 import { digestOf } from "./timeline.ts";
 import { correct, recreateWorkload } from "./testing/sample_controllers.ts";
 
 /** The result of a run, in a form that can be compared. */
 async function resultOf(controller: OperatorController, plan: FaultPlan, seed: number): Promise<readonly unknown[]> {
-  const { entries, summary, violations } = await recordSchedule({
+  const { entries, outcome, violations } = await recordSchedule({
     controllers: [controller],
     workload: recreateWorkload,
     plan,
     seed,
   });
+  const summary = summaryOf(outcome);
   return [digestOf(entries), [...summary.fields], [...summary.lifecycles], violations];
 }
 

@@ -10,6 +10,7 @@
 import { type ObjectStorage, type StorageChange } from "../apiserver/mod.ts";
 import type { Clock, Random } from "../async/mod.ts";
 import type { Transport } from "../client/mod.ts";
+import type { SentWrite } from "./_sent_fields.ts";
 
 /** An executed write. */
 interface CachedWrite {
@@ -85,6 +86,8 @@ export interface CachingServerOptions {
 /** A server with a cache. All writes to the storage must go through it. */
 export class CachingServer {
   readonly #options: CachingServerOptions;
+  /** All writes so far, those of Leases left out. */
+  readonly writes: SentWrite[] = [];
   /** Undefined after two concurrent writes, because their order is not known. */
   #history: History | undefined;
   #isWriting = false;
@@ -106,10 +109,12 @@ export class CachingServer {
   };
 
   async #write(request: Request): Promise<Response> {
-    const history = this.#history;
-    if (history === undefined) return await this.#options.server(request);
     if (request.url.includes(leasePath)) return await this.#writeLease(request);
     const body = await request.text();
+    const { method, url } = request;
+    if (method !== "DELETE") this.writes.push({ method, url, body });
+    const history = this.#history;
+    if (history === undefined) return await this.#options.server(withBody(request, body));
     const identity = this.#identityOf(request, body);
     const cached = history.get(identity);
     if (cached === undefined) return await this.#execute(request, body, { history, identity });
@@ -139,14 +144,13 @@ export class CachingServer {
   }
 
   async #execute(
-    { method, url, headers, signal }: Request,
+    request: Request,
     body: string,
     { history, identity }: { readonly history: History; readonly identity: string },
   ): Promise<Response> {
     const { server, storage, random, cache } = this.#options;
     const before = { revision: storage.revision, draws: random.count };
-    const init = body === "" ? { method, headers, signal } : { method, headers, signal, body };
-    const response = await server(new Request(url, init));
+    const response = await server(withBody(request, body));
     const write: CachedWrite = {
       status: response.status,
       headers: [...response.headers],
@@ -161,6 +165,11 @@ export class CachingServer {
     }
     return responseOf(write);
   }
+}
+
+/** A request whose body was read. */
+function withBody({ method, url, headers, signal }: Request, body: string): Request {
+  return new Request(url, body === "" ? { method, headers, signal } : { method, headers, signal, body });
 }
 
 function responseOf({ status, headers, text }: CachedWrite): Response {

@@ -1,7 +1,9 @@
 /**
  * SimulatedServer: the API server of a run, with the users that change objects and the small part of a cluster that the
- * simulation needs: Deployments, StatefulSets and ReplicaSets become available without Pods, and dependents of deleted owners
- * are collected. It does much less than SimulatedCluster and is many times faster.
+ * simulation needs (see ClusterReactions).
+ *
+ * Guarantees: everything that differs between two clusters with equal objects differs between servers with different random
+ * sequences: UIDs, resource versions and times.
  */
 import { apiVersionOf, type KubeObject, parseExactJson, printExactJson, splitKey } from "../api/mod.ts";
 import { type KubernetesApi, kubernetesApi } from "../apiserver/mod.ts";
@@ -12,7 +14,9 @@ import type { ObjectName, OperatorController, WorkloadStep } from "../manager/mo
 import { baselineOf } from "./_baseline.ts";
 import { CachingServer, CountingRandom } from "./_response_cache.ts";
 import type { NotedChange, Plain } from "../observe/mod.ts";
+import { ClusterReactions, type Method, type StoredView, transientCollections } from "./_cluster_reactions.ts";
 import type { RunRecorder } from "./_run_recorder.ts";
+import type { SentWrite } from "./_sent_fields.ts";
 import { changesSince } from "./_server_changes.ts";
 
 /** Options of a {@link SimulatedServer}. */
@@ -25,18 +29,8 @@ export interface SimulatedServerOptions {
   readonly seed: number;
 }
 
-/** A stored object with its collection (`deployments.apps`) and path. */
-export interface StoredView {
-  readonly collection: string;
-  readonly path: string;
-  readonly object: KubeObject;
-}
-
 /** The field manager of the users. */
 export const userFieldManager = "user";
-
-/** Virtual milliseconds between the deletion of an owner and that of its dependents. */
-const collectDelayMs = 200;
 
 /**
  * Servers have only this many different random sequences, because only servers with the same sequence can share responses. A
@@ -44,22 +38,8 @@ const collectDelayMs = 200;
  */
 const randomSequences = 3;
 
-/** What admission adds to claims and volumes. */
-const protectionFinalizers: ReadonlySet<string> = new Set([
-  "kubernetes.io/pvc-protection",
-  "kubernetes.io/pv-protection",
-]);
-
-/** The part of a Pod that names its claims. */
-type PodVolumes = KubeObject & {
-  readonly spec?: { readonly volumes?: readonly { readonly persistentVolumeClaim?: { readonly claimName: string } }[] };
-};
-
-function mountsClaim({ spec }: PodVolumes, name: string): boolean {
-  return spec?.volumes?.some(({ persistentVolumeClaim }) => persistentVolumeClaim?.claimName === name) ?? false;
-}
-
-type Method = "POST" | "PATCH" | "DELETE";
+/** What depends on the time since the start differs between servers with different sequences, as UIDs and versions do. */
+const delayStepMs = 1_700;
 
 type ServerStep = Exclude<WorkloadStep, { kind: "stop" | "advance" }>;
 
@@ -72,15 +52,15 @@ export class SimulatedServer implements Disposable {
   #api: KubernetesApi | undefined;
   #accounts: ControllerAccounts | undefined;
   #server: CachingServer | undefined;
-  #seenRevision = -1;
-  /** When orphans are deleted, by UID. */
-  readonly #collectsAt = new Map<string, number>();
+  readonly #cluster: ClusterReactions;
   #lastChangeAt = 0;
+  #delayMs = 0;
   #firstRevision = 0;
 
   constructor(options: SimulatedServerOptions) {
     this.#options = options;
     this.client = new Client((request) => this.fetch(request), { clock: options.clock });
+    this.#cluster = new ClusterReactions(this, options.clock);
   }
 
   /** Starts the server from the baseline of the controllers. */
@@ -88,6 +68,7 @@ export class SimulatedServer implements Disposable {
     const { controllers, clock, seed } = this.#options;
     const sequence = 1 + Math.abs(seed - 1) % randomSequences;
     const { storage: baseline, accounts, cache } = await baselineOf(controllers, sequence);
+    this.#delayMs = (sequence - 1) * delayStepMs;
     const random = new CountingRandom(seededRandom(sequence * 2 + 1));
     const storage = baseline.copy();
     const callWebhook = webhookCaller(controllers, clock);
@@ -127,6 +108,26 @@ export class SimulatedServer implements Disposable {
     return this.#firstRevision;
   }
 
+  /** Virtual milliseconds that pass before the first step: runs with another random sequence begin at another time. */
+  get delayMs(): number {
+    return this.#delayMs;
+  }
+
+  /** The writes that reached the server, in order. */
+  get writes(): readonly SentWrite[] {
+    return this.#server?.writes ?? [];
+  }
+
+  /** The namespaces that were deleted since the start. */
+  deletedNamespaces(): ReadonlySet<string> {
+    const names = new Set<string>();
+    for (const { collection, change: { current } } of this.api.server.storage.changesAfter(this.#firstRevision)) {
+      const { metadata } = current.object as unknown as KubeObject;
+      if (collection === "namespaces" && metadata.deletionTimestamp !== undefined) names.add(metadata.name ?? "");
+    }
+    return names;
+  }
+
   /** Virtual time of the last change by a user or the cluster. */
   get lastChangeAt(): number {
     return this.#lastChangeAt;
@@ -136,7 +137,7 @@ export class SimulatedServer implements Disposable {
   async perform(step: ServerStep): Promise<void> {
     const { recorder } = this.#options;
     const since = this.revision;
-    this.#noteChange();
+    this.noteChange();
     const name = step.kind === "create" ? nameOf(step.object) : step.object;
     const key = name.namespace === undefined ? name.name : `${name.namespace}/${name.name}`;
     const what = `${step.kind} ${name.kind} ${key}`;
@@ -152,35 +153,13 @@ export class SimulatedServer implements Disposable {
   }
 
   /** Lets the cluster make one write. @returns false when it has nothing to do */
-  async runCluster(): Promise<boolean> {
-    if (!this.#hasRelevantChange() && !this.#isCollectDue()) return false;
-    let uids: ReadonlySet<string> | undefined;
-    const existing = () => uids ??= this.#uids();
-    for (const { path, object } of this.objects()) {
-      const status = readyStatus(object);
-      if (status !== undefined) {
-        await this.#writeAsCluster(`${path}/status`, "PATCH", { status });
-        return true;
-      }
-      if (isOrphan(object, existing) && this.#isDue(object)) {
-        await this.#writeAsCluster(path, "DELETE", { preconditions: { uid: object.metadata.uid } });
-        return true;
-      }
-      if (
-        await this.#continueForegroundDeletion(path, object) || await this.#continueOrphaning(path, object) ||
-        await this.#endProtection(path, object)
-      ) {
-        return true;
-      }
-    }
-    for (const [uid, at] of this.#collectsAt) if (at <= this.#options.clock.monotonic()) this.#collectsAt.delete(uid);
-    this.#seenRevision = this.revision;
-    return false;
+  runCluster(): Promise<boolean> {
+    return this.#cluster.runNext();
   }
 
   /** True while an orphan waits to be deleted. */
   isBusy(): boolean {
-    return this.#collectsAt.size > 0;
+    return this.#cluster.isCollecting();
   }
 
   /** The objects that workloads and controllers are about, with their paths. @param all includes all other objects */
@@ -238,7 +217,7 @@ export class SimulatedServer implements Disposable {
     const object = this.at(path);
     const patch = action === "edit" ? conflictingPatch(body) : {};
     if (object?.metadata.ownerReferences === undefined || patch === undefined) return;
-    this.#noteChange();
+    this.noteChange();
     const since = this.revision;
     await this.trySend(path, action === "delete" ? "DELETE" : "PATCH", patch);
     this.#options.recorder?.note("user", `${action} ${path}`, { since, detail: "fault" });
@@ -273,43 +252,6 @@ export class SimulatedServer implements Disposable {
     }
   }
 
-  /** True after a write that the cluster may have to react to. Leases and Events are written all the time. */
-  #hasRelevantChange(): boolean {
-    const { storage } = this.api.server;
-    if (storage.revision === this.#seenRevision) return false;
-    if (this.#seenRevision < 0) return true;
-    for (const { collection, change } of storage.changesAfter(this.#seenRevision)) {
-      if (change.kind === "deleted" || !transientCollections.has(collection)) return true;
-    }
-    this.#seenRevision = storage.revision;
-    return false;
-  }
-
-  #uids(): ReadonlySet<string> {
-    const uids = new Set<string>();
-    for (const { object: { metadata } } of this.objects(true)) uids.add(metadata.uid ?? "");
-    return uids;
-  }
-
-  #isCollectDue(): boolean {
-    const now = this.#options.clock.monotonic();
-    return [...this.#collectsAt.values()].some((at) => at <= now);
-  }
-
-  /** An orphan is deleted some time after its owner, as by a real garbage collector. */
-  #isDue({ metadata: { uid = "" } }: KubeObject): boolean {
-    const { clock } = this.#options;
-    const dueAt = this.#collectsAt.get(uid);
-    if (dueAt === undefined) {
-      this.#collectsAt.set(uid, clock.monotonic() + collectDelayMs);
-      clock.timer(collectDelayMs, () => {});
-      return false;
-    }
-    if (clock.monotonic() < dueAt) return false;
-    this.#collectsAt.delete(uid);
-    return true;
-  }
-
   #pathOf({ apiVersion, kind, name, namespace = "default" }: ObjectName): string {
     const { namespace: group = "", name: version } = splitKey(apiVersion);
     const known = this.api.server.kinds.findKind(group, version, kind)?.kind;
@@ -321,51 +263,9 @@ export class SimulatedServer implements Disposable {
     return `${root}${inside}/${known.plural}/${name}`;
   }
 
-  /** Deletes the dependents of an owner that is deleted in the foreground, then the owner. */
-  async #continueForegroundDeletion(path: string, object: KubeObject): Promise<boolean> {
-    const { finalizers = [], deletionTimestamp, uid = "" } = object.metadata;
-    if (deletionTimestamp === undefined || !finalizers.includes("foregroundDeletion")) return false;
-    for (const dependent of this.objects()) {
-      if (!isDependentOf(dependent.object, uid)) continue;
-      if (dependent.object.metadata.deletionTimestamp !== undefined) continue;
-      await this.#writeAsCluster(dependent.path, "DELETE", {});
-      return true;
-    }
-    await this.#removeFinalizer(path, object, "foregroundDeletion");
-    return true;
-  }
-
-  /** Takes the dependents of an owner that is deleted without them from it, then lets it go. */
-  async #continueOrphaning(path: string, object: KubeObject): Promise<boolean> {
-    const { finalizers = [], deletionTimestamp, uid = "" } = object.metadata;
-    if (deletionTimestamp === undefined || !finalizers.includes("orphan")) return false;
-    for (const dependent of this.objects()) {
-      if (!isDependentOf(dependent.object, uid)) continue;
-      const others = dependent.object.metadata.ownerReferences?.filter((owner) => owner.uid !== uid);
-      await this.#writeAsCluster(dependent.path, "PATCH", { metadata: { ownerReferences: others } });
-      return true;
-    }
-    await this.#removeFinalizer(path, object, "orphan");
-    return true;
-  }
-
-  /** Lets a deleted claim or volume go that nothing uses, as the volume protection controllers do. */
-  async #endProtection(path: string, object: KubeObject): Promise<boolean> {
-    const { finalizers = [], deletionTimestamp, namespace = "", name = "" } = object.metadata;
-    const finalizer = finalizers.find((one) => protectionFinalizers.has(one));
-    if (deletionTimestamp === undefined || finalizer === undefined) return false;
-    if (this.list("pods", namespace).some((pod) => mountsClaim(pod, name))) return false;
-    await this.#removeFinalizer(path, object, finalizer);
-    return true;
-  }
-
-  async #removeFinalizer(path: string, { metadata }: KubeObject, finalizer: string): Promise<void> {
-    const finalizers = metadata.finalizers?.filter((one) => one !== finalizer);
-    await this.#writeAsCluster(path, "PATCH", { metadata: { finalizers } });
-  }
-
-  async #writeAsCluster(path: string, method: "PATCH" | "DELETE", body: object): Promise<void> {
-    this.#noteChange();
+  /** Sends a write of the cluster. @param path within the server */
+  async writeAsCluster(path: string, method: Method, body: object): Promise<void> {
+    this.noteChange();
     const since = this.revision;
     await this.trySend(path, method, body);
     this.#options.recorder?.note("cluster", `${method} ${path}`, { since });
@@ -379,17 +279,11 @@ export class SimulatedServer implements Disposable {
     await this.client.raw(url, { method, body: printExactJson(sent), contentType });
   }
 
-  #noteChange(): void {
+  /** A change of a user or the cluster: everything settles anew after it. */
+  noteChange(): void {
     this.#lastChangeAt = this.#options.clock.monotonic();
   }
 }
-
-/** Collections whose writes the cluster does not react to. */
-const transientCollections: ReadonlySet<string> = new Set([
-  "events",
-  "events.events.k8s.io",
-  "leases.coordination.k8s.io",
-]);
 
 /** Collections that are not compared between runs, because workloads and controllers are not about them. */
 export const ignoredCollections: ReadonlySet<string> = new Set([
@@ -402,42 +296,6 @@ export const ignoredCollections: ReadonlySet<string> = new Set([
 
 function nameOf({ apiVersion, kind, metadata: { name = "", namespace } }: KubeObject): ObjectName {
   return { apiVersion, kind, name, namespace };
-}
-
-interface WithReplicas extends KubeObject {
-  readonly spec?: { readonly replicas?: number };
-  readonly status?: Readonly<Record<string, unknown>>;
-}
-
-/** The status fields that count Pods, by kind. */
-const countFields: ReadonlyMap<string, readonly string[]> = new Map([
-  ["Deployment", ["replicas", "updatedReplicas", "readyReplicas", "availableReplicas"]],
-  ["StatefulSet", ["replicas", "updatedReplicas", "readyReplicas", "availableReplicas", "currentReplicas"]],
-  ["ReplicaSet", ["replicas", "readyReplicas", "availableReplicas"]],
-]);
-
-/** The status of a workload with all Pods available; undefined when it has that status, or is no workload. */
-function readyStatus(object: WithReplicas): object | undefined {
-  const fields = object.apiVersion === "apps/v1" ? countFields.get(object.kind) : undefined;
-  if (fields === undefined || object.metadata.deletionTimestamp !== undefined) return undefined;
-  const replicas = object.spec?.replicas ?? 1;
-  const generation = object.metadata.generation ?? 0;
-  const status = object.status ?? {};
-  const valueOf = (name: string) => Object.hasOwn(status, name) ? status[name] : 0;
-  const isCurrent = valueOf("observedGeneration") === generation && fields.every((name) => valueOf(name) === replicas);
-  if (isCurrent) return undefined;
-  return Object.fromEntries([["observedGeneration", generation], ...fields.map((name) => [name, replicas])]);
-}
-
-/** True when none of the object's owners exists. @param existing the UIDs of all objects */
-function isOrphan({ metadata }: KubeObject, existing: () => ReadonlySet<string>): boolean {
-  const { ownerReferences = [], deletionTimestamp } = metadata;
-  if (ownerReferences.length === 0 || deletionTimestamp !== undefined) return false;
-  return !ownerReferences.some(({ uid }) => existing().has(uid));
-}
-
-function isDependentOf({ metadata }: KubeObject, uid: string): boolean {
-  return metadata.ownerReferences?.some((owner) => owner.uid === uid) === true;
 }
 
 /** A merge patch that changes one of the fields that a write has set. @returns undefined when there is no such field */

@@ -35,7 +35,7 @@ export {
   type SimulatedController,
   type SimulatedFinding,
 } from "./simulate_controller.ts";
-export { differingKeys, fieldsOf, lifecyclesOf, type SummaryObject } from "./summary.ts";
+export { differingKeys, fieldsOf, lifecyclesOf, type SummaryObject, summaryOf } from "./summary.ts";
 export type { SummaryChange } from "./_server_changes.ts";
 export { type CheckResult, type CheckSchedule, type PlannedSchedule, ScheduleChecker } from "./schedule_checker.ts";
 export { defaultWorkloads } from "./default_workloads.ts";

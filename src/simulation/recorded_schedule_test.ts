@@ -3,6 +3,7 @@ import { assert, assertEquals, test } from "../../tests/testing.ts";
 import type { Entry, NoteEntry } from "../observe/mod.ts";
 import type { Fault } from "./fault_plan.ts";
 import { recordSchedule } from "./recorded_schedule.ts";
+import { summaryOf } from "./summary.ts";
 import { correct, recreateWorkload } from "./testing/sample_controllers.ts";
 
 async function entriesWith(...faults: readonly Fault[]): Promise<readonly Entry[]> {
@@ -71,7 +72,7 @@ test("[137] a process that ends, and the next one, have the fault and the reconc
 });
 
 test("[137] the changes of notes are the state of the world: folded, they are the objects at the end", async () => {
-  const { entries, summary } = await recordSchedule({ controllers: [correct], workload: recreateWorkload });
+  const { entries, outcome } = await recordSchedule({ controllers: [correct], workload: recreateWorkload });
   const world = new Map<string, unknown>();
   for (const entry of entries) {
     for (const { change, object, state } of entry.kind === "note" ? entry.changes ?? [] : []) {
@@ -79,7 +80,7 @@ test("[137] the changes of notes are the state of the world: folded, they are th
       else world.set(`${object.resource} ${object.key}`, state);
     }
   }
-  const names = [...summary.fields.keys()].map((field) => field.split(" ").slice(0, 2).join(" "));
+  const names = [...summaryOf(outcome).fields.keys()].map((field) => field.split(" ").slice(0, 2).join(" "));
   assertEquals(new Set(world.keys()), new Set(names));
   assertEquals((world.get("configmaps default/welcome") as { readonly data?: unknown }).data, { text: "welcome" });
 });

@@ -25,7 +25,9 @@ import { SimulatedServer } from "./_simulated_server.ts";
 import { FaultIndex } from "./_fault_index.ts";
 import { type FaultPlan, noFaults, type UserAction } from "./fault_plan.ts";
 import type { PointCounts } from "./fault_points.ts";
-import { type Summary, summaryOf } from "./summary.ts";
+import type { SentWrite } from "./_sent_fields.ts";
+import type { StaleStart } from "./_stale_creations.ts";
+import { type Outcome, outcomeOf } from "./summary.ts";
 import type { Violation } from "./violation.ts";
 
 /** Options of {@link runSchedule}. */
@@ -44,7 +46,13 @@ export interface ScheduleOptions {
 
 /** The result of a run. */
 export interface ScheduleResult {
-  readonly summary: Summary;
+  readonly outcome: Outcome;
+  /** The writes that reached the server, in order. */
+  readonly writes: readonly SentWrite[];
+  /** The revision of the server at the start. */
+  readonly firstRevision: number;
+  /** When a process first started on a stale server. */
+  readonly staleFrom: StaleStart | undefined;
   /** How often each kind of point occurred. */
   readonly points: PointCounts;
   /** The number of changes on the server until the end of each step. */
@@ -138,8 +146,7 @@ class Run implements AsyncDisposable {
   #settling: Settling = "settled";
   #reconciles = 0;
   #restarts = 0;
-  /** The revision at which a process first started on a stale server. */
-  #staleFrom = Infinity;
+  #staleFrom: StaleStart | undefined;
 
   constructor(parts: RunParts) {
     const { clock, random, plan } = parts;
@@ -175,6 +182,7 @@ class Run implements AsyncDisposable {
     await this.#server.start();
     this.#startAll();
     await this.#settle();
+    await this.#runUntil(this.#parts.clock.monotonic() + this.#server.delayMs);
   }
 
   /** Performs the steps, and waits after each one until everything has settled. */
@@ -220,7 +228,10 @@ class Run implements AsyncDisposable {
 
   result(): ScheduleResult {
     return {
-      summary: summaryOf(this.#server, this.#staleFrom),
+      outcome: outcomeOf(this.#server),
+      writes: this.#server.writes,
+      firstRevision: this.#server.firstRevision,
+      staleFrom: this.#staleFrom,
       points: this.#proxy.counts,
       stepRevisions: this.#stepRevisions,
       settling: this.#settling,
@@ -386,7 +397,7 @@ class Run implements AsyncDisposable {
       for (const process of this.#running()) this.#kill(process);
       // The processes that were to start later start now.
       this.#startsAt = [];
-      this.#staleFrom = Math.min(this.#staleFrom, this.#server.revision);
+      this.#staleFrom ??= { revision: this.#server.revision, step };
       const revision = Math.max(this.#server.firstRevision, this.#server.revision - fault.back);
       const detail = fault.only ?? "";
       const details = { resourceVersion: String(revision), detail };

@@ -8,18 +8,10 @@
 import type { OperatorController, Workload } from "../manager/mod.ts";
 import type { Entry, NoteEntry } from "../observe/mod.ts";
 import type { FaultPlan } from "./fault_plan.ts";
-import type { PointCounts } from "./fault_points.ts";
 import { recordSchedule } from "./recorded_schedule.ts";
-import {
-  runSchedule,
-  type RunTotals,
-  type ScheduleOptions,
-  type ScheduleResult,
-  type Settling,
-  sumOf,
-} from "./schedule.ts";
-import { differingKeys, type Summary } from "./summary.ts";
-import type { Invariant, Violation } from "./violation.ts";
+import { compareWithReference, type Reference, referenceOf } from "./reference.ts";
+import { runSchedule, type RunTotals, type ScheduleOptions, type ScheduleResult } from "./schedule.ts";
+import type { Violation } from "./violation.ts";
 
 /** A run to be checked. */
 export interface PlannedSchedule {
@@ -88,82 +80,13 @@ function notesOf(violations: readonly Violation[], last: Entry | undefined): rea
   });
 }
 
-/** The expected result of a workload. */
-export interface Reference {
-  readonly summary: Summary;
-  readonly settling: Settling;
-  readonly points: PointCounts;
-  /** The number of changes on the server until the end of each step. */
-  readonly stepRevisions: readonly number[];
-  /** The keys of fields and lifecycles that differ between runs without faults. */
-  readonly masked: ReadonlySet<string>;
-  /** Steps come while the controllers work, so faults change what exists at that time. */
-  readonly isTimed: boolean;
-  /** Violations without faults. */
-  readonly violations: readonly Violation[];
-  /** The number of runs that it was learned from, and what happened in them. */
-  readonly runs: number;
-  readonly totals: RunTotals;
-}
-
 /** Runs that a reference is learned from. */
 const referenceRuns = 3;
-/** Differences that are reported for one run. */
-const maxReported = 5;
 
-/** Learns a reference. */
+/** Learns a reference from runs with consecutive seeds. */
 export async function learnReference(options: Omit<ScheduleOptions, "plan" | "seed">): Promise<Reference> {
   const first = await runSchedule({ ...options, seed: 1 });
-  const masked = new Set<string>();
-  const totals = [first.totals];
-  for (let seed = 2; seed <= referenceRuns; seed++) {
-    const other = await runSchedule({ ...options, seed });
-    totals.push(other.totals);
-    for (const key of differingKeys(first.summary.fields, other.summary.fields)) masked.add(key);
-    for (const key of differingKeys(first.summary.lifecycles, other.summary.lifecycles)) masked.add(key);
-  }
-  const { summary, settling, points, stepRevisions, violations } = first;
-  const isTimed = options.workload.steps.some(({ untilWrites }) => untilWrites !== undefined);
-  const learned = { summary, settling, points, stepRevisions, masked, isTimed, violations };
-  return { ...learned, runs: referenceRuns, totals: sumOf(totals) };
-}
-
-/** All violations of a run: those that it found itself, and the differences from the reference. */
-export function compareWithReference(
-  reference: Reference,
-  result: ScheduleResult,
-  plan: FaultPlan,
-): readonly Violation[] {
-  const { summary, settling, violations } = result;
-  const found = [...violations];
-  if (settling !== reference.settling && settling !== "unsettled") {
-    found.push({ invariant: "quiescence", message: `the run ended ${settling}, without faults ${reference.settling}` });
-  }
-  const isHarmless = (key: string) =>
-    plan.faults.some(({ kind }) => kind === "stale") && isUndone(key, summary, reference.summary);
-  const compare = (invariant: Invariant, name: "fields" | "lifecycles") => {
-    const [actual, expected] = [summary[name], reference.summary[name]];
-    const isCompared = (key: string) => !reference.masked.has(key) && !(name === "lifecycles" && isHarmless(key));
-    for (const key of differingKeys(expected, actual).filter(isCompared).slice(0, maxReported)) {
-      const message = `${key} is ${actual.get(key) ?? "missing"}, without faults ${expected.get(key) ?? "missing"}`;
-      found.push({ invariant, message, object: key.split(" ").slice(0, 2).join(" ") });
-    }
-  };
-  compare("end-state", "fields");
-  // After a deletion by a user, the operator creates the object once more.
-  const hasDeletion = plan.faults.some((fault) => fault.kind === "actor" && ["delete", "replace"].includes(fault.act));
-  if (!hasDeletion && !reference.isTimed) compare("object-lifecycle", "lifecycles");
-  const [actual, expected] = [summary.outcomes.join(", "), reference.summary.outcomes.join(", ")];
-  if (actual !== expected) {
-    found.push({ invariant: "end-state", message: `the steps were ${actual}, without faults ${expected}` });
-  }
-  return found;
-}
-
-/**
- * A process that starts with an old but consistent state creates the objects that belong to it. When it sees the newest state,
- * its next write deletes them. This is harmless, and the first list from a real server is not that old.
- */
-function isUndone(key: string, actual: Summary, expected: Summary): boolean {
-  return actual.lastingLifecycles.get(key) === expected.lifecycles.get(key);
+  const others: ScheduleResult[] = [];
+  for (let seed = 2; seed <= referenceRuns; seed++) others.push(await runSchedule({ ...options, seed }));
+  return referenceOf(options.workload, [first, ...others]);
 }

@@ -5,8 +5,10 @@ import { controller, manifest, requeueAfter } from "../controller/mod.ts";
 import { baselineOf } from "./_baseline.ts";
 import type { Fault } from "./fault_plan.ts";
 import { recordSchedule } from "./recorded_schedule.ts";
+import { compareWithReference } from "./reference.ts";
 import { type RetryingProcess, RetryTracker, runSchedule } from "./schedule.ts";
-import { compareWithReference, learnReference } from "./schedule_checker.ts";
+import { learnReference } from "./schedule_checker.ts";
+import { summaryOf } from "./summary.ts";
 import { timelineOf } from "./timeline.ts";
 import { correct, recreateWorkload } from "./testing/sample_controllers.ts";
 
@@ -113,7 +115,8 @@ test("a process that was stopped while a user deleted its dependents creates the
   const [create, remove, again] = recreateWorkload.steps;
   assert(create !== undefined && remove !== undefined && again !== undefined);
   const workload = { name: "stop", steps: [create, { kind: "stop" } as const, { ...remove, atOnce: true }, again] };
-  const { violations, summary } = await runSchedule({ controllers: [correct], workload });
+  const { violations, outcome } = await runSchedule({ controllers: [correct], workload });
+  const summary = summaryOf(outcome);
   assertEquals(violations, []);
   assertEquals(summary.outcomes, ["done", "done", "done"]);
   assertEquals(summary.fields.get("configmaps default/welcome .data.text"), '"welcome"');
@@ -131,13 +134,13 @@ test("advance lets time pass until the same time in runs with and without faults
   const object = { apiVersion: "v1", kind: "Secret", metadata: { name: "a", namespace: "default" } };
   const steps = [{ kind: "create", object }, { kind: "advance", toMs: 1.5 * 3_600_000 }] as const;
   const early = { controllers: [hourly], workload: { name: "early", steps } };
-  assertEquals((await runSchedule(early)).summary.fields.get("configmaps default/a .data.hour"), undefined);
+  assertEquals(summaryOf((await runSchedule(early)).outcome).fields.get("configmaps default/a .data.hour"), undefined);
   const workload = { name: "late", steps: [...steps, { kind: "advance", toMs: 2.5 * 3_600_000 }] } as const;
   const late = { controllers: [hourly], workload };
   const plan = { faults: [{ kind: "crash", write: 1, moment: "before", downMs: 1_000 }] } as const;
   for (const faults of [undefined, plan]) {
-    const { entries, summary, totals } = await recordSchedule({ ...late, plan: faults });
-    assertEquals(summary.fields.get("configmaps default/a .data.hour"), '"reached"', timelineOf(entries));
+    const { entries, outcome, totals } = await recordSchedule({ ...late, plan: faults });
+    assertEquals(summaryOf(outcome).fields.get("configmaps default/a .data.hour"), '"reached"', timelineOf(entries));
     assert(totals.virtualMs >= 2.5 * 3_600_000 && totals.virtualMs < 2.6 * 3_600_000);
   }
 });
