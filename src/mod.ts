@@ -199,6 +199,7 @@ export {
   type OperatorController,
   type OwnFlags,
   type ParkedKey,
+  type RequeuedKey,
   type RetryingKey,
   type Runnable,
   type RunSetup,

@@ -63,6 +63,16 @@ export interface RetryingKey {
   readonly error: string;
 }
 
+/** A key that will be reconciled again because its controller asked for it. */
+export interface RequeuedKey {
+  /** The name of the controller. */
+  readonly controller: string;
+  /** The key of the primary object. */
+  readonly key: string;
+  /** When it is due, in milliseconds since the epoch. */
+  readonly dueAt: number;
+}
+
 /** What a controller has to do. */
 export interface ControllerActivity {
   /** The name of the controller. */
@@ -170,6 +180,17 @@ export class ControllerGroup {
         const error = causes.findLast(({ change }) => change === "retry")?.error ?? "";
         return state.kind === "waiting" && retries > 0 ? [{ controller, key, retries, error }] : [];
       })
+    );
+  }
+
+  /** The keys that will be reconciled again at a time that their controllers asked for. */
+  requeued(): readonly RequeuedKey[] {
+    return this.#controllers().flatMap(({ name: controller, queue }) =>
+      queue.counts.waiting === 0
+        ? []
+        : queue.snapshot().flatMap(({ key, state, retries }) =>
+          state.kind === "waiting" && retries === 0 ? [{ controller, key, dueAt: state.dueAt }] : []
+        )
     );
   }
 

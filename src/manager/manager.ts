@@ -23,7 +23,7 @@ import { type Client, recoveryTransport, type Transport } from "../client/mod.ts
 import type { ControllerDefinition, ControllerOptions } from "../controller/mod.ts";
 import { type Logger, logger, type MetricsRegistry, type Recorder } from "../observe/mod.ts";
 import { cacheMetrics } from "./cache_metrics.ts";
-import { ControllerGroup, type ParkedKey, type RetryingKey } from "./controller_group.ts";
+import { ControllerGroup, type ParkedKey, type RequeuedKey, type RetryingKey } from "./controller_group.ts";
 import { DebugState } from "./debug/mod.ts";
 import { EventRecorder } from "./event_recorder.ts";
 import { leaderElectionMetrics, LeaderElector, type LeaderElectorOptions, LeaseLostError } from "./election/mod.ts";
@@ -239,6 +239,11 @@ export class Manager {
   /** The keys that failed and will be retried. */
   retrying(): readonly RetryingKey[] {
     return this.#controllers.retrying();
+  }
+
+  /** The keys that will be reconciled again at a time that their controllers asked for, as with `requeueAfter`. */
+  requeued(): readonly RequeuedKey[] {
+    return this.#controllers.requeued();
   }
 
   /** The keys that are not reconciled for a while, because the controllers' writes were reverted again and again. */

@@ -57,7 +57,7 @@ export {
   type RecordingEndpointsOptions,
 } from "./debug/mod.ts";
 export { customDefinitions, type DefinitionOptions, isCustomResource, withConversions } from "./custom_definitions.ts";
-export type { ParkedKey, RetryingKey } from "./controller_group.ts";
+export type { ParkedKey, RequeuedKey, RetryingKey } from "./controller_group.ts";
 export { debugStateOf, Manager, type ManagerElection, type ManagerOptions, StopTimeoutError } from "./manager.ts";
 export {
   type FlagReader,

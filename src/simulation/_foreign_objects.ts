@@ -111,6 +111,7 @@ export class ForeignObjects {
     const { path, uid, owners } = due;
     const live = server.at(path, true);
     this.#check(due, live);
+    server.noteEndOfForeignObject();
     if (live === undefined || live.metadata.uid !== uid) return true;
     const since = server.revision;
     if (owners === undefined) await server.trySend(path, "DELETE", { preconditions: { uid } });

@@ -54,6 +54,7 @@ export class SimulatedServer implements Disposable {
   #server: CachingServer | undefined;
   readonly #cluster: ClusterReactions;
   #lastChangeAt = 0;
+  #lastStepAt = -Infinity;
   #delayMs = 0;
   #firstRevision = 0;
 
@@ -113,6 +114,11 @@ export class SimulatedServer implements Disposable {
     return this.#delayMs;
   }
 
+  /** Virtual time of the last step of the workload, or of the end of a foreign object. */
+  get lastStepAt(): number {
+    return this.#lastStepAt;
+  }
+
   /** The writes that reached the server, in order. */
   get writes(): readonly SentWrite[] {
     return this.#server?.writes ?? [];
@@ -138,6 +144,7 @@ export class SimulatedServer implements Disposable {
     const { recorder } = this.#options;
     const since = this.revision;
     this.noteChange();
+    this.#lastStepAt = this.#lastChangeAt;
     const name = step.kind === "create" ? nameOf(step.object) : step.object;
     const key = name.namespace === undefined ? name.name : `${name.namespace}/${name.name}`;
     const what = `${step.kind} ${name.kind} ${key}`;
@@ -279,6 +286,12 @@ export class SimulatedServer implements Disposable {
     await this.client.raw(url, { method, body: printExactJson(sent), contentType });
   }
 
+  /** A user removes what was in the operator's way: everything settles anew after it, and failed keys are retried. */
+  noteEndOfForeignObject(): void {
+    this.noteChange();
+    this.#lastStepAt = this.#lastChangeAt;
+  }
+
   /** A change of a user or the cluster: everything settles anew after it. */
   noteChange(): void {
     this.#lastChangeAt = this.#options.clock.monotonic();
@@ -314,15 +327,19 @@ function conflictingPatch(text: string): object | undefined {
   return label === undefined ? undefined : { metadata: { labels: { [label]: "edited" } } };
 }
 
+/** Numbers that identify the item of a list: with another one, it is another item. */
+const itemKeys: ReadonlySet<string> = new Set(["port", "containerPort", "hostPort", "nodePort"]);
+
 /** The value with its first number increased by one. @returns the same value when it has no number */
 function withOtherNumber(value: unknown): unknown {
   if (typeof value === "number") return value + 1;
   if (Array.isArray(value)) {
-    const changed = value.map(withOtherNumber);
+    const changed = value.map((item: unknown) => withOtherNumber(item));
     return changed.some((item, index) => item !== value[index]) ? changed : value;
   }
   if (!isRecord(value)) return value;
   for (const [key, inner] of Object.entries(value)) {
+    if (itemKeys.has(key)) continue;
     const changed = withOtherNumber(inner);
     if (changed !== inner) return { ...value, [key]: changed };
   }

@@ -5,14 +5,16 @@
  * Guarantees: what differs between runs without faults is not compared, and neither are values that only the server chose;
  * a message does not say which of two runs is right.
  */
+import type { KubeObject } from "../api/mod.ts";
 import type { Workload } from "../manager/mod.ts";
-import { type LearnedNames, learnNames } from "./_canonical_names.ts";
+import { type LearnedNames, learnNames, roleOf } from "./_canonical_names.ts";
 import type { FaultPlan } from "./fault_plan.ts";
 import type { PointCounts } from "./fault_points.ts";
+import { fightIn, lateChangesOf } from "./_late_changes.ts";
 import { SentFields } from "./_sent_fields.ts";
 import { type RunTotals, type ScheduleResult, type Settling, sumOf } from "./schedule.ts";
 import { lastingLifecycles } from "./_stale_creations.ts";
-import { differingKeys, type Outcome, type Summary, summaryOf } from "./summary.ts";
+import { differingKeys, namesOf, type Outcome, type Summary, summaryOf } from "./summary.ts";
 import type { Invariant, Violation } from "./violation.ts";
 
 /** The expected result of a workload. */
@@ -29,6 +31,12 @@ export interface Reference {
   readonly masked: ReadonlySet<string>;
   /** Patterns of the keys whose values differ between runs without faults: only their presence is compared. */
   readonly varying: ReadonlySet<string>;
+  /** The roles of objects that come and go by time: they are not compared. */
+  readonly timedRoles: ReadonlySet<string>;
+  /** Fields that users have set in objects of the operator, which need not survive the deletion of such an object. */
+  readonly userFields: ReadonlySet<string>;
+  /** Writes after everything has settled, in the run that has most of them. */
+  readonly lateWrites: number;
   /** Steps come while the controllers work, so faults change what exists at that time. */
   readonly isTimed: boolean;
   /** Whether a step comes after everything has settled, by the positions of the steps that change objects. */
@@ -42,6 +50,9 @@ export interface Reference {
 
 /** Differences that are reported for one run. */
 const maxReported = 5;
+
+/** Writes of controllers that act by time, within a minute. */
+const maxTimedWrites = 30;
 
 /** Learns from runs without faults, of which the first is the one to compare with. */
 export function referenceOf(workload: Workload, results: readonly [ScheduleResult, ...ScheduleResult[]]): Reference {
@@ -58,12 +69,23 @@ export function referenceOf(workload: Workload, results: readonly [ScheduleResul
       }
     }
   }
+  const timedRoles = new Set<string>();
+  for (const result of results) {
+    const late = lateChangesOf(result, namesOf(result.outcome, names));
+    for (const key of late.fields) masked.add(patternOf(key));
+    for (const role of late.roles) timedRoles.add(role);
+  }
+  const lateWrites = Math.max(...results.map((result) => result.lateWrites));
   const { settling, points, stepRevisions } = first;
   const isTimed = workload.steps.some(({ untilWrites }) => untilWrites !== undefined);
-  const violations = [...first.violations, ...differentObjects(summary, others)];
+  const violations = [
+    ...first.violations,
+    ...restlessness(first, lateWrites),
+    ...differentObjects(summary, others, timedRoles),
+  ];
   return {
     ...{ results, names, summary, settling, points, stepRevisions, masked, varying, isTimed, violations },
-    isStepCompared: comparedSteps(workload),
+    ...{ timedRoles, lateWrites, userFields: fieldsOfUsers(workload), isStepCompared: comparedSteps(workload) },
     ...{ runs: results.length, totals: sumOf(results.map(({ totals }) => totals)) },
   };
 }
@@ -82,12 +104,45 @@ function patternOf(key: string): string {
   return key.replaceAll(/\[\d+\]/g, "[]").replaceAll(/#\d+/g, "#");
 }
 
+/** A controller that acts by time writes now and then; more than that, or values that take turns, have no end. */
+function restlessness(run: ScheduleResult, lateWrites: number): readonly Violation[] {
+  const fight = fightIn(run);
+  if (fight !== undefined) return [fight];
+  if (lateWrites <= maxTimedWrites) return [];
+  const message = `${lateWrites} writes in the minute after everything had settled`;
+  return [{ invariant: "quiescence", message }];
+}
+
+/** The fields that patches of users set, by object: kind, namespace and name. */
+function fieldsOfUsers({ steps }: Workload): ReadonlySet<string> {
+  return new Set(steps.flatMap((step) => {
+    if (step.kind !== "patch") return [];
+    const { kind, namespace = "default", name } = step.object;
+    return [...patchedPaths(step.patch, "")].map((path) => `${kind} ${namespace}/${name} ${path}`);
+  }));
+}
+
+function* patchedPaths(value: unknown, path: string): Generator<string> {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) yield path;
+  else for (const [key, inner] of Object.entries(value)) yield* patchedPaths(inner, `${path}.${key}`);
+}
+
+function collectionOf(object: string): string {
+  return object.slice(0, object.indexOf(" "));
+}
+
 /** The objects that exist at the end of some runs without faults, and not of others. */
-function differentObjects(summary: Summary, others: readonly Summary[]): readonly Violation[] {
+function differentObjects(
+  summary: Summary,
+  others: readonly Summary[],
+  timedRoles: ReadonlySet<string>,
+): readonly Violation[] {
   const found = new Map<string, Violation>();
   for (const other of others) {
     for (const object of differingKeys(summary.objects, other.objects)) {
       const message = `${object} differs between runs without faults: it exists at the end of one, and not of another`;
+      const view = summary.objects.get(object) ?? other.objects.get(object);
+      if (view !== undefined && timedRoles.has(roleOf({ collection: collectionOf(object), object: view }))) continue;
       if (summary.objects.has(object) !== other.objects.has(object)) {
         found.set(object, { invariant: "end-state", message, object });
       }
@@ -107,8 +162,20 @@ export function compareWithReference(
   if (settling !== reference.settling && settling !== "unsettled") {
     found.push({ invariant: "quiescence", message: differs("the end of the run", settling, reference.settling) });
   }
+  const { lateWrites } = result;
+  if (lateWrites > allowedLateWrites(reference)) {
+    const what = "the number of writes in the minute after everything had settled";
+    found.push({ invariant: "quiescence", message: differs(what, String(lateWrites), String(reference.lateWrites)) });
+  }
+  const fight = fightIn(result);
+  if (fight !== undefined) found.push(fight);
   found.push(...new Comparison(reference, result, plan).violations());
   return found;
+}
+
+/** Faults move work that is done by time, so a minute may contain a little more of it. */
+function allowedLateWrites({ lateWrites }: Reference): number {
+  return lateWrites === 0 ? 0 : lateWrites * 2 + 2;
 }
 
 /** The comparison of one run with a reference. */
@@ -137,11 +204,7 @@ class Comparison {
 
   violations(): readonly Violation[] {
     const { isTimed, summary } = this.#reference;
-    // After a deletion by a user, the operator creates the object once more.
-    const hasDeletion = this.#plan.faults.some((fault) =>
-      fault.kind === "actor" && ["delete", "replace"].includes(fault.act)
-    );
-    const found = [...this.#fields(), ...hasDeletion || isTimed ? [] : this.#lifecycles()];
+    const found = [...this.#fields(), ...this.#hasDeletion || isTimed ? [] : this.#lifecycles()];
     const isCompared = (_: string, index: number) => this.#reference.isStepCompared[index] === true;
     const actual = this.#outcome.outcomes.filter(isCompared).join(", ");
     const expected = summary.outcomes.filter(isCompared).join(", ");
@@ -184,8 +247,34 @@ class Comparison {
 
   #isCompared(key: string, actual: ReadonlyMap<string, string>, expected: ReadonlyMap<string, string>): boolean {
     const pattern = patternOf(key);
-    if (this.#reference.masked.has(pattern)) return false;
+    if (this.#reference.masked.has(pattern) || this.#isTimed(key) || this.#isOfUser(key)) return false;
     return !this.#reference.varying.has(pattern) || actual.has(key) !== expected.has(key);
+  }
+
+  /** True for an object that comes and goes by time. */
+  #isTimed(key: string): boolean {
+    const { timedRoles } = this.#reference;
+    const object = timedRoles.size === 0 ? undefined : this.#objectOf(key);
+    return object !== undefined && timedRoles.has(roleOf({ collection: collectionOf(key), object }));
+  }
+
+  /** True for a field that a user had set in an object that another user, who is a fault, has deleted. */
+  #isOfUser(key: string): boolean {
+    const { userFields } = this.#reference;
+    const object = userFields.size === 0 || !this.#hasDeletion ? undefined : this.#objectOf(key);
+    if (object === undefined) return false;
+    const { kind, metadata: { namespace = "default", name } } = object;
+    return userFields.has(`${kind} ${namespace}/${name} ${key.split(" ").slice(2).join(" ")}`);
+  }
+
+  #objectOf(key: string): KubeObject | undefined {
+    const object = key.split(" ").slice(0, 2).join(" ");
+    return this.#reference.summary.objects.get(object) ?? this.#summary.objects.get(object);
+  }
+
+  /** After a deletion by a user, the operator creates the object once more. */
+  get #hasDeletion(): boolean {
+    return this.#plan.faults.some((fault) => fault.kind === "actor" && ["delete", "replace"].includes(fault.act));
   }
 
   /** False for a value that the server chose; true when the whole object is there in one run only. */

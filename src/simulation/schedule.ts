@@ -5,13 +5,7 @@
  * No timer, socket or clock of the machine is used.
  */
 import { type Clock, drain, type Random, runTurns, seededRandom, VirtualClock } from "../async/mod.ts";
-import {
-  LeaseLostError,
-  type Manager,
-  type OperatorController,
-  type Workload,
-  type WorkloadStep,
-} from "../manager/mod.ts";
+import { LeaseLostError, type OperatorController, type Workload, type WorkloadStep } from "../manager/mod.ts";
 import type { EntryId, Recorder } from "../observe/mod.ts";
 import { AccessOracle } from "./_access_oracle.ts";
 import { ForeignObjects } from "./_foreign_objects.ts";
@@ -19,6 +13,7 @@ import { cacheViolations, HandlerOracle } from "./_informer_oracles.ts";
 import { LeaderOracle } from "./_leader_oracle.ts";
 import { NetworkProxy } from "./_network_proxy.ts";
 import { OwnWriteOracle } from "./_own_write_oracle.ts";
+import { LoopGuard, RetryTracker, TimerTracker, withOnReconcile } from "./_pending_keys.ts";
 import { OperatorProcess, ProcessClock } from "./_operator_process.ts";
 import { RunRecorder } from "./_run_recorder.ts";
 import { SimulatedServer } from "./_simulated_server.ts";
@@ -53,6 +48,10 @@ export interface ScheduleResult {
   readonly firstRevision: number;
   /** When a process first started on a stale server. */
   readonly staleFrom: StaleStart | undefined;
+  /** The revision at which everything had settled after the last step. */
+  readonly settledRevision: number;
+  /** Writes of the operator in the minute after that. */
+  readonly lateWrites: number;
   /** How often each kind of point occurred. */
   readonly points: PointCounts;
   /** The number of changes on the server until the end of each step. */
@@ -98,8 +97,11 @@ const retryingQuietMs = 45_000;
 const settleTimeoutMs = 1_200_000;
 /** Events within one wait at most. */
 const maxEvents = 5_000;
-/** Virtual milliseconds without writes that are required at the end. */
+/** Virtual milliseconds in which late writes are counted at the end. */
 const finalQuietMs = 60_000;
+/** Requeues that are due within this time are waited for after each step, and after the last one. */
+const stepTimerMs = 65_000;
+const finalTimerMs = 310_000;
 /** Virtual milliseconds between the end of a process and its restart. */
 const restartMs = 1_000;
 
@@ -138,15 +140,20 @@ class Run implements AsyncDisposable {
   readonly #ownWrites: OwnWriteOracle;
   readonly #access = new AccessOracle();
   readonly #retries = new RetryTracker();
+  readonly #timers = new TimerTracker();
+  readonly #loops: LoopGuard;
   readonly #processes: OperatorProcess[] = [];
   readonly #violations: Violation[] = [];
   /** Virtual times at which processes start. */
   #startsAt: PlannedStart[] = [];
   readonly #stepRevisions: number[] = [];
   #settling: Settling = "settled";
-  #reconciles = 0;
   #restarts = 0;
   #staleFrom: StaleStart | undefined;
+  #settledRevision = 0;
+  #lateWrites = 0;
+  /** How far faults have set the wall clock back or ahead. */
+  #skewedMs = 0;
 
   constructor(parts: RunParts) {
     const { clock, random, plan } = parts;
@@ -155,7 +162,8 @@ class Run implements AsyncDisposable {
       (revision, withStates) => this.#server.changesSince(revision, withStates),
     );
     this.#recorder = recorder;
-    const controllers = parts.controllers.map((one) => withOnReconcile(one, () => this.#reconciles++));
+    this.#loops = new LoopGuard(clock, (message) => this.#endLoop(message));
+    const controllers = parts.controllers.map((one) => withOnReconcile(one, (key) => this.#loops.count(one.name, key)));
     this.#parts = { ...parts, controllers };
     // The baseline is kept for the controllers of the caller; those above are new in each run.
     this.#server = new SimulatedServer({ controllers: parts.controllers, clock, recorder, seed: parts.seed });
@@ -189,6 +197,7 @@ class Run implements AsyncDisposable {
   async runSteps(steps: readonly WorkloadStep[]): Promise<void> {
     let isStopped = false;
     for (const [index, step] of steps.entries()) {
+      if (this.#loops.isEnded) return;
       this.#faults.startStep(index + 1);
       this.#skewClocks(index + 1);
       if (step.kind === "stop") {
@@ -212,17 +221,15 @@ class Run implements AsyncDisposable {
       this.#stepRevisions.push(this.#server.revision - this.#server.firstRevision);
       if (this.#restartStale(index + 1)) await this.#settle();
     }
-    await this.#settle();
+    await this.#settle(Infinity, finalTimerMs + this.#skewedMs);
   }
 
-  /** Checks that nothing is written for a minute, and then the state at the end. */
+  /** Counts the writes of another minute, and checks the state at the end. */
   async checkEnd(): Promise<void> {
     const { writes } = this.#proxy.counts;
+    this.#settledRevision = this.#server.revision;
     await this.#runUntil(this.#parts.clock.monotonic() + finalQuietMs);
-    const more = this.#proxy.counts.writes - writes;
-    if (more > 0) {
-      this.#report("quiescence", `${more} writes in the ${finalQuietMs / 1000} s after everything had settled`);
-    }
+    this.#lateWrites = this.#proxy.counts.writes - writes;
     this.#checkState();
   }
 
@@ -232,6 +239,8 @@ class Run implements AsyncDisposable {
       writes: this.#server.writes,
       firstRevision: this.#server.firstRevision,
       staleFrom: this.#staleFrom,
+      settledRevision: this.#settledRevision,
+      lateWrites: this.#lateWrites,
       points: this.#proxy.counts,
       stepRevisions: this.#stepRevisions,
       settling: this.#settling,
@@ -239,7 +248,7 @@ class Run implements AsyncDisposable {
       totals: {
         requests: this.#proxy.requests,
         faults: this.#faults.applied,
-        reconciles: this.#reconciles,
+        reconciles: this.#loops.reconciles,
         virtualMs: this.#parts.clock.monotonic(),
       },
     };
@@ -265,20 +274,29 @@ class Run implements AsyncDisposable {
     }
   }
 
-  /** Advances the clock until everything has settled, or until the operator has made a number of writes. */
-  async #settle(untilWrites = Infinity): Promise<void> {
+  /**
+   * Advances the clock until everything has settled, or until the operator has made a number of writes. Keys that are requeued
+   * for a time within `timerMs` must have been reconciled again since the last change.
+   */
+  async #settle(untilWrites = Infinity, timerMs = stepTimerMs): Promise<void> {
     const { clock } = this.#parts;
+    this.#loops.start();
+    this.#timers.start();
     const maxWrites = this.#proxy.successfulWrites + untilWrites;
     const startedAt = clock.monotonic();
     let quietSince = startedAt;
     for (let events = 0; events < maxEvents; events++) {
       await runTurns();
-      if (this.#proxy.successfulWrites >= maxWrites) return;
+      if (this.#proxy.successfulWrites >= maxWrites || this.#loops.isEnded) return;
       if (await this.#runNext()) continue;
       const now = clock.monotonic();
-      const hasUntried = this.#retries.hasUntried(this.#running(), now, this.#proxy.lastFaultAt);
-      const state = hasUntried ? "busy" : this.#state();
-      quietSince = Math.max(state === "busy" ? now : quietSince, this.#proxy.lastWriteAt, this.#server.lastChangeAt);
+      const { lastFaultAt, lastWriteAt } = this.#proxy;
+      const changedAt = Math.max(lastWriteAt, this.#server.lastChangeAt);
+      // Both are asked each time, because they see when keys begin to wait.
+      const hasUntried = this.#retries.hasUntried(this.#running(), now, Math.max(lastFaultAt, this.#server.lastStepAt));
+      const hasDue = this.#timers.hasDue(this.#running(), { now, changedAt, withinMs: timerMs });
+      const state = hasUntried || hasDue ? "busy" : this.#state();
+      quietSince = Math.max(state === "busy" ? now : quietSince, changedAt);
       const neededMs = state === "retrying" ? retryingQuietMs : quietMs;
       if (now - quietSince >= neededMs) {
         this.#settling = state === "retrying" ? "retrying" : "settled";
@@ -301,6 +319,13 @@ class Run implements AsyncDisposable {
     if (this.#parts.replicas > 1) this.#leader.observe(now);
     return due.length > 0 || await this.#proxy.passNext() || await this.#server.runCluster() ||
       await this.#foreign.undoNext();
+  }
+
+  /** Ends a run in which the operator works without end. */
+  #endLoop(message: string): void {
+    this.#report("quiescence", message);
+    for (const process of this.#running()) this.#kill(process);
+    this.#startsAt = [];
   }
 
   async #actAsUser(action: UserAction, path: string, body: string): Promise<void> {
@@ -384,6 +409,7 @@ class Run implements AsyncDisposable {
     for (const { byMs, rate, forMs = 0 } of this.#faults.beforeStep(step)) {
       const what = rate === undefined ? `jumps by ${byMs} ms` : `runs ${rate} times as fast for ${forMs} ms`;
       this.#recorder?.note("fault", `the wall clock ${what}`);
+      this.#skewedMs += Math.abs(byMs) + (rate === undefined ? 0 : forMs * rate);
       const [first, ...others] = this.#running();
       for (const process of [first, ...others]) process?.clock.jump(byMs);
       if (rate !== undefined) first?.clock.drift(rate, forMs);
@@ -448,51 +474,4 @@ interface PlannedStart {
   readonly at: number;
   /** Why, in the recording. */
   readonly causes: readonly EntryId[];
-}
-
-/** Returns a controller that calls `onReconcile` before each reconcile. */
-function withOnReconcile(controller: OperatorController, onReconcile: () => void): OperatorController {
-  return {
-    ...controller,
-    reconciler: (request, toolbox) => {
-      onReconcile();
-      return controller.reconciler(request, toolbox);
-    },
-  };
-}
-
-interface Attempts {
-  readonly count: number;
-  /** Virtual time at which this count was first seen. */
-  readonly seenAt: number;
-}
-
-/** The part of a process that {@link RetryTracker} reads. */
-export interface RetryingProcess {
-  readonly id: number;
-  readonly manager: Pick<Manager, "retrying">;
-}
-
-/**
- * Whether each failed key was tried again since the last fault. The delay doubles with each retry, so the next one may be
- * minutes away; only after it is known whether the key still fails without a fault.
- */
-export class RetryTracker {
-  readonly #attempts = new Map<string, Attempts>();
-
-  /** True while a key has not been tried since the last fault. Must be called before the clock advances. */
-  hasUntried(processes: readonly RetryingProcess[], now: number, lastFaultAt: number): boolean {
-    const keys = processes.flatMap(({ id, manager }) =>
-      manager.retrying().map(({ controller, key, retries }) => this.#update(`${id} ${controller} ${key}`, retries, now))
-    );
-    return keys.some(({ seenAt }) => seenAt <= lastFaultAt);
-  }
-
-  #update(key: string, count: number, now: number): Attempts {
-    const known = this.#attempts.get(key);
-    if (known?.count === count) return known;
-    const attempts = { count, seenAt: now };
-    this.#attempts.set(key, attempts);
-    return attempts;
-  }
 }

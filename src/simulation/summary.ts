@@ -35,12 +35,6 @@ export interface Summary {
   readonly outcomes: readonly string[];
 }
 
-/**
- * Objects created for a deleted owner that do not count, per name: one for each process that sees the deletion of a dependent
- * before the deletion of its owner, right after its start.
- */
-const maxLateCreations = 2;
-
 /** The outcome on a server. */
 export function outcomeOf(server: SimulatedServer): Outcome {
   return {
@@ -56,7 +50,7 @@ export function summaryOf(
   { objects, changes, deletedNamespaces, outcomes }: Outcome,
   learned?: LearnedNames,
 ): Summary {
-  const names = new CanonicalNames(changes.map(createdObject), objects, learned);
+  const names = namesOf({ objects, changes }, learned);
   const named = namedObjects(objects, names);
   return {
     fields: fieldsOfNamed(named, names),
@@ -64,6 +58,14 @@ export function summaryOf(
     objects: new Map([...named].map(([name, { object }]) => [name, object])),
     outcomes,
   };
+}
+
+/** The names in an outcome. */
+export function namesOf(
+  { objects, changes }: Pick<Outcome, "objects" | "changes">,
+  learned?: LearnedNames,
+): CanonicalNames {
+  return new CanonicalNames(changes.map(createdObject), objects, learned);
 }
 
 /** What a deleted namespace takes along may have been created and deleted any number of times before. */
@@ -118,7 +120,7 @@ function contentOf({ object }: SummaryObject, names: CanonicalNames): string {
 
 /**
  * How often each object was created and deleted. An object that was created for a deleted owner, because its creator could
- * not know of the deletion, and that was collected for that reason, is harmless; {@link maxLateCreations} do not count.
+ * not know of the deletion, and that was collected for that reason, is harmless: it does not count.
  * Objects with generated names are left out: one takes the place of another.
  */
 export function lifecyclesOf(
@@ -132,7 +134,7 @@ export function lifecyclesOf(
 
 class LifecycleCounter {
   readonly #names: CanonicalNames;
-  readonly #counts = new Map<string, { created: number; deleted: number; late: number }>();
+  readonly #counts = new Map<string, { created: number; deleted: number }>();
   readonly #deletedUids = new Set<string>();
   readonly #lateUids = new Set<string>();
 
@@ -147,20 +149,18 @@ class LifecycleCounter {
     if (kind === "deleted") this.#deletedUids.add(uid);
     if (this.#names.isGenerated({ collection, object })) return;
     const key = `${collection} ${this.#names.keyOf(current.key)}`;
-    const count = this.#counts.get(key) ?? { created: 0, deleted: 0, late: 0 };
+    const count = this.#counts.get(key) ?? { created: 0, deleted: 0 };
     this.#counts.set(key, count);
     const isLate = ownerReferences.length > 0 && ownerReferences.every((owner) => this.#deletedUids.has(owner.uid));
     if (kind === "added" && isLate) {
       this.#lateUids.add(uid);
-      count.late++;
     } else if (kind === "added") count.created++;
     else if (!this.#lateUids.has(uid)) count.deleted++;
   }
 
   texts(): Map<string, string> {
-    return new Map([...this.#counts].map(([key, { created, deleted, late }]) => {
-      const lateText = late > maxLateCreations ? `, and ${late} times for a deleted owner` : "";
-      return [key, `created ${created}, deleted ${deleted}${lateText}`];
-    }));
+    return new Map(
+      [...this.#counts].map(([key, { created, deleted }]) => [key, `created ${created}, deleted ${deleted}`]),
+    );
   }
 }
