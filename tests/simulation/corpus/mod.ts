@@ -1,0 +1,34 @@
+/** The corpus: 60 small operators, 40 with one realistic bug each, 20 correct ones that look suspicious. */
+import type { CorpusCase } from "./_case.ts";
+import { correctCluster } from "./correct_cluster.ts";
+import { correctNames } from "./correct_names.ts";
+import { correctStatuses } from "./correct_statuses.ts";
+import { correctTime } from "./correct_time.ts";
+import { errors } from "./errors.ts";
+import { finalizers } from "./finalizers.ts";
+import { interruptedWrites } from "./interrupted_writes.ts";
+import { misoperations } from "./misoperations.ts";
+import { ownership } from "./ownership.ts";
+import { staleViews } from "./stale_views.ts";
+import { statuses } from "./statuses.ts";
+import { together } from "./together.ts";
+import { unobserved } from "./unobserved.ts";
+
+export type { CorpusCase } from "./_case.ts";
+
+/** All operators, those with a bug first. */
+export const corpus: readonly CorpusCase[] = [
+  ...interruptedWrites,
+  ...staleViews,
+  ...unobserved,
+  ...finalizers,
+  ...errors,
+  ...ownership,
+  ...statuses,
+  ...misoperations,
+  ...together,
+  ...correctNames,
+  ...correctTime,
+  ...correctCluster,
+  ...correctStatuses,
+];
