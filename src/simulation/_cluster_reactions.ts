@@ -72,8 +72,8 @@ export class ClusterReactions {
   /** Makes one write. @returns false when there is nothing to do */
   async runNext(): Promise<boolean> {
     if (!this.#hasRelevantChange() && !this.#isCollectDue()) return false;
-    let uids: ReadonlySet<string> | undefined;
-    const existing = () => uids ??= this.#uids();
+    let owners: ReadonlyMap<string, string | undefined> | undefined;
+    const existing = () => owners ??= this.#namespaces();
     for (const view of this.#server.objects()) if (await this.#react(view, existing)) return true;
     if (await this.#continueNamespaceDeletion()) return true;
     for (const [uid, at] of this.#collectsAt) if (at <= this.#clock.monotonic()) this.#collectsAt.delete(uid);
@@ -81,7 +81,7 @@ export class ClusterReactions {
     return false;
   }
 
-  async #react({ path, object }: StoredView, existing: () => ReadonlySet<string>): Promise<boolean> {
+  async #react({ path, object }: StoredView, existing: ExistingOwners): Promise<boolean> {
     const status = readyStatus(object, this.#clock.now());
     if (status !== undefined) {
       await this.#server.writeAsCluster(`${path}/status`, "PATCH", { status });
@@ -107,10 +107,12 @@ export class ClusterReactions {
     return false;
   }
 
-  #uids(): ReadonlySet<string> {
-    const uids = new Set<string>();
-    for (const { object: { metadata } } of this.#server.objects(true)) uids.add(metadata.uid ?? "");
-    return uids;
+  #namespaces(): ReadonlyMap<string, string | undefined> {
+    const namespaces = new Map<string, string | undefined>();
+    for (const { object: { metadata } } of this.#server.objects(true)) {
+      namespaces.set(metadata.uid ?? "", metadata.namespace);
+    }
+    return namespaces;
   }
 
   #isCollectDue(): boolean {
@@ -211,11 +213,21 @@ function usesClaim({ spec, status }: PodVolumes, name: string): boolean {
   return spec?.volumes?.some(({ persistentVolumeClaim }) => persistentVolumeClaim?.claimName === name) ?? false;
 }
 
-/** True when none of the object's owners exists. @param existing the UIDs of all objects */
-function isOrphan({ metadata }: KubeObject, existing: () => ReadonlySet<string>): boolean {
-  const { ownerReferences = [], deletionTimestamp } = metadata;
+/** The namespaces of all objects by their UIDs; undefined for cluster-scoped ones. */
+type ExistingOwners = () => ReadonlyMap<string, string | undefined>;
+
+/**
+ * True when none of the object's owners exists. As for a real garbage collector, an owner in another namespace is absent; a
+ * cluster-scoped object is never collected for a namespaced owner, which cannot be looked up.
+ */
+function isOrphan({ metadata }: KubeObject, existing: ExistingOwners): boolean {
+  const { ownerReferences = [], deletionTimestamp, namespace } = metadata;
   if (ownerReferences.length === 0 || deletionTimestamp !== undefined) return false;
-  return !ownerReferences.some(({ uid }) => existing().has(uid));
+  return !ownerReferences.some(({ uid }) => {
+    const ownerNamespace = existing().get(uid);
+    if (!existing().has(uid)) return false;
+    return ownerNamespace === undefined || namespace === undefined || ownerNamespace === namespace;
+  });
 }
 
 function isDependentOf({ metadata }: KubeObject, uid: string): boolean {

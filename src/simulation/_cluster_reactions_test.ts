@@ -72,3 +72,19 @@ test("a deleted namespace takes its objects along", async () => {
   assertEquals(server.at("/api/v1/namespaces/team", true), undefined);
   assertEquals([...server.deletedNamespaces()], ["team"]);
 });
+
+test("a dependent whose owner is in another namespace is collected, one of a cluster-scoped owner is not", async () => {
+  const { server, send, settle } = await start();
+  using _ending = server;
+  await send("POST", `${root}/secrets`, { metadata: { name: "owner" } });
+  const namespace = server.at("/api/v1/namespaces/default", true);
+  const reference = (kind: string, name: string, uid: string | undefined) => ({ apiVersion: "v1", kind, name, uid });
+  const maps = "/api/v1/namespaces/kube-public/configmaps";
+  const foreign = reference("Secret", "owner", server.at(`${root}/secrets/owner`)?.metadata.uid);
+  await send("POST", maps, { metadata: { name: "a", ownerReferences: [foreign] } });
+  const whole = reference("Namespace", "default", namespace?.metadata.uid);
+  await send("POST", maps, { metadata: { name: "b", ownerReferences: [whole] } });
+  await settle();
+  assertEquals(server.at(`${maps}/a`), undefined);
+  assertEquals(server.at(`${maps}/b`)?.metadata.name, "b");
+});
