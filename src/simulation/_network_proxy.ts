@@ -68,6 +68,9 @@ interface OpenWatch<Process extends ProxiedProcess> {
   readonly pipe: WatchPipe;
 }
 
+/** What a user does right before a write. All else comes right after it. */
+const actsBefore: ReadonlySet<UserAction> = new Set(["replace", "annotate"]);
+
 /** Between the operator and the server. */
 export class NetworkProxy<Process extends ProxiedProcess> {
   readonly counts: PointCounts = { writes: 0, renewals: 0, reads: 0, events: 0, lists: new Map(), relists: 0 };
@@ -298,7 +301,7 @@ export class NetworkProxy<Process extends ProxiedProcess> {
     const { process, request } = pending;
     for (const fault of faults) {
       if (fault.kind === "lease") await this.#options.deleteLease();
-      if (fault.kind === "actor" && fault.act === "replace") {
+      if (fault.kind === "actor" && actsBefore.has(fault.act)) {
         const body = await request.clone().text();
         await this.#options.actAsUser(fault.act, targetPath(request, body), body);
       }
@@ -332,7 +335,7 @@ export class NetworkProxy<Process extends ProxiedProcess> {
       if (fault.kind === "answer") return resolve(errorResponse(fault.code, fault.retryAfterSeconds));
       if (fault.kind === "slow") return this.#delay(() => resolve(response.response()), fault.forMs);
       const path = writtenPath(request, response);
-      if (fault.kind === "actor" && fault.act !== "replace" && path !== undefined) {
+      if (fault.kind === "actor" && !actsBefore.has(fault.act) && path !== undefined) {
         await this.#options.actAsUser(fault.act, path, body);
       }
     }

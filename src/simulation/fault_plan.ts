@@ -16,9 +16,10 @@ export const eventActions = ["merge", "stall", "duplicate", "cut", "corrupt", "g
 
 /**
  * What a user does to the object of a write. Right after the write: deletes it, edits it, or gives it another controller for
- * 20 s ("takeover"). Right before the write ("replace"): puts an object without an owner in its place for 20 s.
+ * 20 s ("takeover"). Right before the write: puts an object without an owner in its place for 20 s ("replace"), or adds an
+ * annotation, and a finalizer to a list of finalizers that is about to be written ("annotate").
  */
-export const userActions = ["delete", "edit", "replace", "takeover"] as const;
+export const userActions = ["delete", "edit", "replace", "takeover", "annotate"] as const;
 
 const count = z.int().min(1);
 
@@ -94,7 +95,8 @@ export const faultSchemas = [
     .describe("From this write on, no request arrives for 20 s, and all watches break."),
   z.object({ kind: z.literal("actor"), write: point, act: z.enum(userActions) }).describe(
     "A user deletes or edits the object of a write, puts a foreign object in its place right before the write " +
-      "(`replace`), or gives it another controller (`takeover`). The last two are undone after 20 s.",
+      "(`replace`), or gives it another controller (`takeover`). The last two are undone after 20 s. With `annotate`, another " +
+      "client adds an annotation or a finalizer right before the write, which must not undo it.",
   ),
   z.object({
     kind: z.literal("skew"),
@@ -246,6 +248,7 @@ const actionText: Readonly<Record<UserAction, string>> = {
   edit: "edits",
   replace: "replaces",
   takeover: "takes over",
+  annotate: "annotates",
 };
 
 function signed(ms: number): string {

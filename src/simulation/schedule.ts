@@ -11,6 +11,7 @@ import { AccessOracle } from "./_access_oracle.ts";
 import { ForeignObjects } from "./_foreign_objects.ts";
 import { cacheViolations, HandlerOracle } from "./_informer_oracles.ts";
 import { LeaderOracle } from "./_leader_oracle.ts";
+import { LostUpdates } from "./_lost_updates.ts";
 import { NetworkProxy } from "./_network_proxy.ts";
 import { OwnWriteOracle } from "./_own_write_oracle.ts";
 import { LoopGuard, RetryTracker, TimerTracker, withOnReconcile } from "./_pending_keys.ts";
@@ -137,6 +138,7 @@ class Run implements AsyncDisposable {
   readonly #leader: LeaderOracle;
   readonly #handlers: HandlerOracle;
   readonly #foreign: ForeignObjects;
+  readonly #lostUpdates: LostUpdates;
   readonly #ownWrites: OwnWriteOracle;
   readonly #access = new AccessOracle();
   readonly #retries = new RetryTracker();
@@ -170,6 +172,7 @@ class Run implements AsyncDisposable {
     this.#faults = new FaultIndex(plan);
     this.#handlers = new HandlerOracle(controllers);
     this.#foreign = new ForeignObjects({ server: this.#server, clock, recorder });
+    this.#lostUpdates = new LostUpdates({ server: this.#server, recorder });
     this.#ownWrites = new OwnWriteOracle(this.#server);
     this.#leader = new LeaderOracle(this.#server);
     this.#proxy = new NetworkProxy({
@@ -317,7 +320,9 @@ class Run implements AsyncDisposable {
     this.#startsAt = this.#startsAt.filter(({ at }) => at > now);
     for (const { causes } of due) this.#start(causes);
     if (this.#parts.replicas > 1) this.#leader.observe(now);
-    return due.length > 0 || await this.#proxy.passNext() || await this.#server.runCluster() ||
+    // The write whose object was changed right before it has passed.
+    return due.length > 0 || await this.#lostUpdates.undoNext() || await this.#proxy.passNext() ||
+      await this.#server.runCluster() ||
       await this.#foreign.undoNext();
   }
 
@@ -334,6 +339,8 @@ class Run implements AsyncDisposable {
         return await this.#foreign.replace(path, body);
       case "takeover":
         return await this.#foreign.takeOver(path);
+      case "annotate":
+        return await this.#lostUpdates.annotate(path, body);
       default:
         // Two user actions at the same object: a foreign object does not belong to the operator, so it is left alone.
         return this.#foreign.has(path) ? undefined : await this.#server.changeAsUser(action, path, body);
@@ -451,6 +458,7 @@ class Run implements AsyncDisposable {
     }
     this.#violations.push(...cacheViolations(this.#server, this.#running(), this.#parts.controllers));
     this.#violations.push(...this.#handlers.violations(this.#server), ...this.#foreign.violations);
+    this.#violations.push(...this.#lostUpdates.violations);
     this.#violations.push(...this.#ownWrites.violations(), ...this.#access.violations);
     const { lists, relists } = this.#proxy.counts;
     const maxLists = this.#parts.replicas + this.#restarts * this.#parts.replicas + relists;

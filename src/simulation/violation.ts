@@ -17,6 +17,7 @@ export const invariants = [
     promise: "Every object was created and deleted as often as without faults (invariant I2).",
   },
   { name: "foreign-objects", promise: "Objects of other owners are neither deleted nor changed (invariant I3)." },
+  { name: "lost-update", promise: "No write undoes what another client has changed since the object was read." },
   {
     name: "quiescence",
     promise: "Everything settles, and nothing is written in the minute after that (invariant I5).",
