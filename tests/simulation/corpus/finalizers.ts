@@ -19,7 +19,7 @@ import {
   withWorkloads,
   z,
 } from "../../../src/mod.ts";
-import { atOnce, type CorpusCase, UserSteps, workload } from "./_case.ts";
+import { type CorpusCase, UserSteps, workload } from "./_case.ts";
 
 const Tenant = defineResource({
   group: "tenants.example.dev",
@@ -218,7 +218,7 @@ export const finalizers: readonly CorpusCase[] = [
         tenants.create("b", { spec: {} }),
       ),
     )],
-    expected: ["end-state", "object-lifecycle"],
+    expected: ["lost-update", "end-state", "object-lifecycle"],
   },
   {
     name: "finalizer-added-last",
@@ -227,7 +227,11 @@ export const finalizers: readonly CorpusCase[] = [
     about: "A Tenant that is deleted soon after its creation leaves its registration behind.",
     controllers: [withWorkloads(
       addsFinalizerLast,
-      workload("create and delete at once", atOnce(tenants.create("a", { spec: {} })), tenants.delete("a")),
+      workload(
+        "create and delete at once",
+        { ...tenants.create("a", { spec: {} }), untilWrites: 1 },
+        tenants.delete("a"),
+      ),
     )],
     expected: ["end-state", "object-lifecycle"],
   },

@@ -207,6 +207,6 @@ export const ownership: readonly CorpusCase[] = [
       updatesWhole,
       workload("change", sites.create("blog", { spec: {} }), sites.patch("blog", { spec: { theme: "dark" } })),
     )],
-    expected: ["end-state"],
+    expected: ["lost-update", "end-state"],
   },
 ];
