@@ -8,18 +8,17 @@ import { type Clock, drain, type Random, runTurns, seededRandom, VirtualClock } 
 import { LeaseLostError, type OperatorController, type Workload, type WorkloadStep } from "../manager/mod.ts";
 import type { EntryId, Recorder } from "../observe/mod.ts";
 import { AccessOracle } from "./_access_oracle.ts";
-import { ForeignObjects } from "./_foreign_objects.ts";
 import { cacheViolations, HandlerOracle } from "./_informer_oracles.ts";
 import { LeaderOracle } from "./_leader_oracle.ts";
-import { LostUpdates } from "./_lost_updates.ts";
 import { NetworkProxy } from "./_network_proxy.ts";
 import { OwnWriteOracle } from "./_own_write_oracle.ts";
 import { LoopGuard, RetryTracker, TimerTracker, withOnReconcile } from "./_pending_keys.ts";
 import { OperatorProcess, ProcessClock } from "./_operator_process.ts";
 import { RunRecorder } from "./_run_recorder.ts";
 import { SimulatedServer } from "./_simulated_server.ts";
+import { UserActions } from "./_user_actions.ts";
 import { FaultIndex } from "./_fault_index.ts";
-import { type FaultPlan, noFaults, type UserAction } from "./fault_plan.ts";
+import { type FaultPlan, noFaults } from "./fault_plan.ts";
 import type { PointCounts } from "./fault_points.ts";
 import type { SentWrite } from "./_sent_fields.ts";
 import type { StaleStart } from "./_stale_creations.ts";
@@ -137,8 +136,7 @@ class Run implements AsyncDisposable {
   readonly #faults: FaultIndex;
   readonly #leader: LeaderOracle;
   readonly #handlers: HandlerOracle;
-  readonly #foreign: ForeignObjects;
-  readonly #lostUpdates: LostUpdates;
+  readonly #users: UserActions;
   readonly #ownWrites: OwnWriteOracle;
   readonly #access = new AccessOracle();
   readonly #retries = new RetryTracker();
@@ -171,19 +169,18 @@ class Run implements AsyncDisposable {
     this.#server = new SimulatedServer({ controllers: parts.controllers, clock, recorder, seed: parts.seed });
     this.#faults = new FaultIndex(plan);
     this.#handlers = new HandlerOracle(controllers);
-    this.#foreign = new ForeignObjects({ server: this.#server, clock, recorder });
-    this.#lostUpdates = new LostUpdates({ server: this.#server, recorder });
+    this.#users = new UserActions({ server: this.#server, clock, recorder });
     this.#ownWrites = new OwnWriteOracle(this.#server);
     this.#leader = new LeaderOracle(this.#server);
     this.#proxy = new NetworkProxy({
       server: this.#access.observe((request) => this.#server.fetch(request)),
       ...{ clock, random, recorder, faults: this.#faults, revision: () => this.#server.revision },
       crash: (process, downMs) => this.#crash(process, downMs),
-      actAsUser: (action, path, body) => this.#actAsUser(action, path, body),
+      actAsUser: (action, path, body) => this.#users.act(action, path, body),
       deleteLease: () => this.#leader.deleteLease(clock.monotonic()),
       onWrite: (process, request) => {
         this.#checkLeader(process);
-        if (request.method === "DELETE") this.#foreign.noteDelete(new URL(request.url).pathname);
+        if (request.method === "DELETE") this.#users.noteDelete(new URL(request.url).pathname);
       },
     });
   }
@@ -320,10 +317,9 @@ class Run implements AsyncDisposable {
     this.#startsAt = this.#startsAt.filter(({ at }) => at > now);
     for (const { causes } of due) this.#start(causes);
     if (this.#parts.replicas > 1) this.#leader.observe(now);
-    // The write whose object was changed right before it has passed.
-    return due.length > 0 || await this.#lostUpdates.undoNext() || await this.#proxy.passNext() ||
+    return due.length > 0 || await this.#users.undoAfterWrite() || await this.#proxy.passNext() ||
       await this.#server.runCluster() ||
-      await this.#foreign.undoNext();
+      await this.#users.undoNext();
   }
 
   /** Ends a run in which the operator works without end. */
@@ -333,23 +329,9 @@ class Run implements AsyncDisposable {
     this.#startsAt = [];
   }
 
-  async #actAsUser(action: UserAction, path: string, body: string): Promise<void> {
-    switch (action) {
-      case "replace":
-        return await this.#foreign.replace(path, body);
-      case "takeover":
-        return await this.#foreign.takeOver(path);
-      case "annotate":
-        return await this.#lostUpdates.annotate(path, body);
-      default:
-        // Two user actions at the same object: a foreign object does not belong to the operator, so it is left alone.
-        return this.#foreign.has(path) ? undefined : await this.#server.changeAsUser(action, path, body);
-    }
-  }
-
   #state(): "idle" | "retrying" | "busy" {
     const running = this.#running();
-    if (this.#startsAt.length > 0 || this.#proxy.isBusy() || this.#server.isBusy() || this.#foreign.isBusy()) {
+    if (this.#startsAt.length > 0 || this.#proxy.isBusy() || this.#server.isBusy() || this.#users.isBusy()) {
       return "busy";
     }
     if (running.length === 0) return "idle";
@@ -457,8 +439,7 @@ class Run implements AsyncDisposable {
       this.#report("starved-key", `${controller} gave up ${key}: ${reason}`);
     }
     this.#violations.push(...cacheViolations(this.#server, this.#running(), this.#parts.controllers));
-    this.#violations.push(...this.#handlers.violations(this.#server), ...this.#foreign.violations);
-    this.#violations.push(...this.#lostUpdates.violations);
+    this.#violations.push(...this.#handlers.violations(this.#server), ...this.#users.violations);
     this.#violations.push(...this.#ownWrites.violations(), ...this.#access.violations);
     const { lists, relists } = this.#proxy.counts;
     const maxLists = this.#parts.replicas + this.#restarts * this.#parts.replicas + relists;

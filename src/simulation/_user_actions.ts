@@ -1,0 +1,71 @@
+/**
+ * UserActions: what users do to the objects of the operator's writes during a run, and what they take back after it.
+ *
+ * Guarantees: two actions at the same object do not meet: a foreign object does not belong to the operator, so it is left alone.
+ */
+import type { VirtualClock } from "../async/mod.ts";
+import { ForeignObjects } from "./_foreign_objects.ts";
+import { LostUpdates } from "./_lost_updates.ts";
+import type { RunRecorder } from "./_run_recorder.ts";
+import type { SimulatedServer } from "./_simulated_server.ts";
+import type { UserAction } from "./fault_plan.ts";
+import type { Violation } from "./violation.ts";
+
+/** Options of {@link UserActions}. */
+export interface UserActionsOptions {
+  readonly server: SimulatedServer;
+  readonly clock: VirtualClock;
+  /** @default nothing is recorded */
+  readonly recorder?: RunRecorder;
+}
+
+/** The users of a run. */
+export class UserActions {
+  readonly #server: SimulatedServer;
+  readonly #foreign: ForeignObjects;
+  readonly #lostUpdates: LostUpdates;
+
+  constructor(options: UserActionsOptions) {
+    this.#server = options.server;
+    this.#foreign = new ForeignObjects(options);
+    this.#lostUpdates = new LostUpdates(options);
+  }
+
+  get violations(): readonly Violation[] {
+    return [...this.#foreign.violations, ...this.#lostUpdates.violations];
+  }
+
+  /** True while an action is to be taken back. */
+  isBusy(): boolean {
+    return this.#foreign.isBusy();
+  }
+
+  /** Records that the operator sends a deletion. */
+  noteDelete(path: string): void {
+    this.#foreign.noteDelete(path);
+  }
+
+  /** Changes the object of a write. @param body of the write */
+  async act(action: UserAction, path: string, body: string): Promise<void> {
+    switch (action) {
+      case "replace":
+        return await this.#foreign.replace(path, body);
+      case "takeover":
+        return await this.#foreign.takeOver(path);
+      case "annotate":
+        return await this.#lostUpdates.annotate(path, body);
+      default:
+        return this.#foreign.has(path) ? undefined : await this.#server.changeAsUser(action, path, body);
+    }
+  }
+
+  /** Takes back what was to last for one write only. Call it before anything else passes. @returns false when there is nothing */
+  async undoAfterWrite(): Promise<boolean> {
+    return await this.#lostUpdates.undoNext();
+  }
+
+  /** Takes back the next action whose time is over. @returns false when there is none */
+  async undoNext(): Promise<boolean> {
+    return await this.#foreign.undoNext();
+  }
+}
