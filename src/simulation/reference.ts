@@ -100,7 +100,7 @@ function comparedSteps({ steps }: Workload): readonly boolean[] {
 }
 
 /** A key without the positions in lists and the numbers of objects with equal roles. */
-function patternOf(key: string): string {
+export function patternOf(key: string): string {
   return key.replaceAll(/\[\d+\]/g, "[]").replaceAll(/#\d+/g, "#");
 }
 

@@ -7,6 +7,7 @@
  */
 import type { OperatorController, Workload } from "../manager/mod.ts";
 import type { Entry, NoteEntry } from "../observe/mod.ts";
+import { declaredAtOnce, declaredStateViolations } from "./_declared_state.ts";
 import type { FaultPlan } from "./fault_plan.ts";
 import { recordSchedule } from "./recorded_schedule.ts";
 import { compareWithReference, type Reference, referenceOf } from "./reference.ts";
@@ -50,6 +51,18 @@ export class ScheduleChecker {
     return await learned;
   }
 
+  /** Compares a workload with one that creates the same objects at once. @returns what depends on the way, and the runs for it */
+  async checkDeclaredState(name: string): Promise<{ violations: readonly Violation[]; totals: readonly RunTotals[] }> {
+    const { workload, ...options } = this.#options(name, 1);
+    const reference = await this.reference(name, 1);
+    const direct = declaredAtOnce(workload, reference.summary.outcomes);
+    const results: ScheduleResult[] = [];
+    for (let seed = 1; direct !== undefined && seed <= directRuns; seed++) {
+      results.push(await runSchedule({ ...options, workload: direct, seed }));
+    }
+    return { violations: declaredStateViolations(reference, results), totals: results.map(({ totals }) => totals) };
+  }
+
   /** Runs a schedule and compares it with the reference. @throws {TypeError} when the workload does not exist */
   async check({ workload, plan, seed, replicas }: PlannedSchedule): Promise<CheckResult> {
     const reference = await this.reference(workload, replicas);
@@ -82,6 +95,9 @@ function notesOf(violations: readonly Violation[], last: Entry | undefined): rea
 
 /** Runs that a reference is learned from. */
 const referenceRuns = 3;
+
+/** Runs of a workload that creates its objects at once. */
+const directRuns = 2;
 
 /** Learns a reference from runs with consecutive seeds. */
 export async function learnReference(options: Omit<ScheduleOptions, "plan" | "seed">): Promise<Reference> {

@@ -159,10 +159,16 @@ class Simulation {
       await this.#push(schedule, reference.violations);
       return;
     }
+    const limit = this.#findings.length + maxFindings;
+    const declared = await this.#checker.checkDeclaredState(workload);
+    for (const totals of declared.totals) this.#addRuns(1, totals);
+    if (declared.violations.length > 0) {
+      await this.#push({ workload, plan: { faults: [] }, seed: 1, replicas: 1 }, declared.violations);
+      if (this.#findings.length >= limit) return;
+    }
     const possible = singles ? await this.#planSingles(workload, reference) : [];
     for (const { kind } of possible) if (kind !== undefined) this.#coverageOf(kind).all++;
     const planned = spread(possible, points);
-    const limit = this.#findings.length + maxFindings;
     const schedules = concat<CoveringSchedule>(planned, await this.#planStorms(workload, reference));
     if (planned.length + storms >= minSchedulesForWorkers) this.#workers ??= this.#options.workers?.();
     const isAborted = () => signal?.aborted === true;

@@ -16,6 +16,10 @@ export const invariants = [
     name: "object-lifecycle",
     promise: "Every object was created and deleted as often as without faults (invariant I2).",
   },
+  {
+    name: "declared-state",
+    promise: "What exists at the end depends on what users have declared, not on the changes before.",
+  },
   { name: "foreign-objects", promise: "Objects of other owners are neither deleted nor changed (invariant I3)." },
   { name: "lost-update", promise: "No write undoes what another client has changed since the object was read." },
   {

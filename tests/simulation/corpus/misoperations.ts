@@ -95,7 +95,7 @@ export const misoperations: readonly CorpusCase[] = [
         proxies.patch("edge", { spec: { options: { debug: null } } }),
       ),
     )],
-    expected: ["end-state"],
+    expected: ["declared-state", "end-state"],
   },
   {
     name: "no-way-back",
@@ -108,7 +108,7 @@ export const misoperations: readonly CorpusCase[] = [
       metadata: { name: "edge", namespace: "default" },
       spec: { image: "proxy:1" },
     } as never])],
-    expected: ["end-state"],
+    expected: ["declared-state", "end-state"],
   },
   {
     name: "old-config-stays",
@@ -123,6 +123,6 @@ export const misoperations: readonly CorpusCase[] = [
         proxies.patch("edge", { spec: { configName: "edge-config" } }),
       ),
     )],
-    expected: ["end-state", "object-lifecycle"],
+    expected: ["declared-state", "end-state", "object-lifecycle"],
   },
 ];

@@ -127,7 +127,7 @@ export const statuses: readonly CorpusCase[] = [
         queues.patch("jobs", { spec: { size: 3 } }),
       ),
     )],
-    expected: ["end-state"],
+    expected: ["declared-state", "end-state"],
   },
   {
     name: "status-on-each-pass",
