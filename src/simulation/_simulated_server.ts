@@ -48,6 +48,8 @@ export class SimulatedServer implements Disposable {
   readonly client: Client;
   /** The result of each step: `done`, `rejected 422`. */
   readonly outcomes: string[] = [];
+  /** The UIDs of the objects that steps have created. */
+  readonly createdBySteps = new Set<string>();
   readonly #options: SimulatedServerOptions;
   #api: KubernetesApi | undefined;
   #accounts: ControllerAccounts | undefined;
@@ -151,6 +153,7 @@ export class SimulatedServer implements Disposable {
     try {
       await this.#sendStep(step, name);
       this.outcomes.push("done");
+      if (step.kind === "create") this.createdBySteps.add(this.at(this.#pathOf(name))?.metadata.uid ?? "");
       recorder?.note("user", what, { since });
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;

@@ -1,18 +1,22 @@
 /**
- * UserActions: what users do to the objects of the operator's writes during a run, and what they take back after it.
+ * UserActions: what users do to the objects of the operator's writes during a run, what they take back after it, and whether the
+ * operator leaves their own objects alone.
  *
  * Guarantees: two actions at the same object do not meet: a foreign object does not belong to the operator, so it is left alone.
  */
 import type { VirtualClock } from "../async/mod.ts";
+import type { OperatorController } from "../manager/mod.ts";
 import { ForeignObjects } from "./_foreign_objects.ts";
 import { LostUpdates } from "./_lost_updates.ts";
 import type { RunRecorder } from "./_run_recorder.ts";
 import type { SimulatedServer } from "./_simulated_server.ts";
+import { UserObjects } from "./_user_objects.ts";
 import type { UserAction } from "./fault_plan.ts";
 import type { Violation } from "./violation.ts";
 
 /** Options of {@link UserActions}. */
 export interface UserActionsOptions {
+  readonly controllers: readonly OperatorController[];
   readonly server: SimulatedServer;
   readonly clock: VirtualClock;
   /** @default nothing is recorded */
@@ -24,15 +28,17 @@ export class UserActions {
   readonly #server: SimulatedServer;
   readonly #foreign: ForeignObjects;
   readonly #lostUpdates: LostUpdates;
+  readonly #objects: UserObjects;
 
   constructor(options: UserActionsOptions) {
     this.#server = options.server;
     this.#foreign = new ForeignObjects(options);
     this.#lostUpdates = new LostUpdates(options);
+    this.#objects = new UserObjects(options.server, options.controllers);
   }
 
-  get violations(): readonly Violation[] {
-    return [...this.#foreign.violations, ...this.#lostUpdates.violations];
+  violations(): readonly Violation[] {
+    return [...this.#foreign.violations, ...this.#lostUpdates.violations, ...this.#objects.violations()];
   }
 
   /** True while an action is to be taken back. */
@@ -43,6 +49,7 @@ export class UserActions {
   /** Records that the operator sends a deletion. */
   noteDelete(path: string): void {
     this.#foreign.noteDelete(path);
+    this.#objects.noteDelete(path);
   }
 
   /** Changes the object of a write. @param body of the write */

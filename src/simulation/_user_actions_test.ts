@@ -15,7 +15,7 @@ async function start() {
   const server = new SimulatedServer({ controllers: [], clock, seed: 1 });
   await server.start();
   await server.client.raw(maps, { method: "POST", body });
-  return { server, clock, users: new UserActions({ server, clock }) };
+  return { server, clock, users: new UserActions({ server, controllers: [], clock }) };
 }
 
 test("a user does not edit an object that has just become a foreign one", async () => {
@@ -25,7 +25,7 @@ test("a user does not edit an object that has just become a foreign one", async 
   await users.act("edit", path, body);
   assertEquals([users.isBusy(), server.at(path)?.metadata.labels?.app], [true, "hello"]);
   await clock.advance(20_000);
-  assertEquals([await users.undoNext(), users.isBusy(), users.violations], [true, false, []]);
+  assertEquals([await users.undoNext(), users.isBusy(), users.violations()], [true, false, []]);
 });
 
 test("a user edits an object of the operator, and another client annotates it for one write", async () => {
@@ -36,5 +36,5 @@ test("a user edits an object of the operator, and another client annotates it fo
   await users.act("annotate", path, body);
   assertEquals(Object.keys(server.at(path)?.metadata.annotations ?? {}).length, 1);
   assertEquals([await users.undoAfterWrite(), await users.undoAfterWrite()], [true, false]);
-  assertEquals([server.at(path)?.metadata.annotations, users.violations], [undefined, []]);
+  assertEquals([server.at(path)?.metadata.annotations, users.violations()], [undefined, []]);
 });

@@ -169,7 +169,7 @@ class Run implements AsyncDisposable {
     this.#server = new SimulatedServer({ controllers: parts.controllers, clock, recorder, seed: parts.seed });
     this.#faults = new FaultIndex(plan);
     this.#handlers = new HandlerOracle(controllers);
-    this.#users = new UserActions({ server: this.#server, clock, recorder });
+    this.#users = new UserActions({ server: this.#server, controllers, clock, recorder });
     this.#ownWrites = new OwnWriteOracle(this.#server);
     this.#leader = new LeaderOracle(this.#server);
     this.#proxy = new NetworkProxy({
@@ -439,7 +439,7 @@ class Run implements AsyncDisposable {
       this.#report("starved-key", `${controller} gave up ${key}: ${reason}`);
     }
     this.#violations.push(...cacheViolations(this.#server, this.#running(), this.#parts.controllers));
-    this.#violations.push(...this.#handlers.violations(this.#server), ...this.#users.violations);
+    this.#violations.push(...this.#handlers.violations(this.#server), ...this.#users.violations());
     this.#violations.push(...this.#ownWrites.violations(), ...this.#access.violations);
     const { lists, relists } = this.#proxy.counts;
     const maxLists = this.#parts.replicas + this.#restarts * this.#parts.replicas + relists;
