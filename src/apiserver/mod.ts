@@ -47,7 +47,7 @@ export {
 export { checkPolicyTypes, type ExpressionWarning } from "./type_checks/mod.ts";
 export { selectsDevice } from "./devices/mod.ts";
 export { type VersionSchema, versionSchemaOf } from "./crd/mod.ts";
-export type { Connection, User } from "./model/mod.ts";
+export { type Connection, JsonPath, JsonPathError, type User } from "./model/mod.ts";
 export { type HealthCheck, type PathHandler } from "./http/mod.ts";
 export { decodeProtobuf, protobufType } from "./protobuf/mod.ts";
 export {
