@@ -49,7 +49,7 @@ export { selectsDevice } from "./devices/mod.ts";
 export { type VersionSchema, versionSchemaOf } from "./crd/mod.ts";
 export { type Connection, JsonPath, JsonPathError, type User } from "./model/mod.ts";
 export { type HealthCheck, type PathHandler } from "./http/mod.ts";
-export { decodeProtobuf, protobufType } from "./protobuf/mod.ts";
+export { decodeProtobuf, encodeProtobuf, protobufType, watchFrame } from "./protobuf/mod.ts";
 export {
   type ActionCall,
   type ActionResponse,

@@ -62,6 +62,12 @@ function addTo<Key, Value>(map: Map<Key, Value[]>, key: Key, value: Value): void
   else present.push(value);
 }
 
+/** The kinds of points that have names. */
+export type PointKind = "write" | "renewal" | "read" | "event";
+
+/** Called when a run passes a point. */
+export type OnPoint = (kind: PointKind, point: PointName) => void;
+
 /** The faults of a plan by their points. Each is returned once. */
 export class FaultIndex {
   readonly #writes = new FaultsAt<WriteFault>();
@@ -70,9 +76,12 @@ export class FaultIndex {
   readonly #events = new FaultsAt<FaultOf<"event">>();
   readonly #restarts = new FaultsAt<FaultOf<"stale">>();
   readonly #jumps = new FaultsAt<FaultOf<"skew">>();
+  readonly #onPoint: OnPoint;
   #applied = 0;
 
-  constructor({ faults }: FaultPlan) {
+  /** @param onPoint called at each point that has a name */
+  constructor({ faults }: FaultPlan, onPoint: OnPoint = () => {}) {
+    this.#onPoint = onPoint;
     for (const fault of faults) this.#add(fault);
   }
 
@@ -87,6 +96,7 @@ export class FaultIndex {
   }
 
   atWrite(write: number, point?: PointName): readonly WriteFault[] {
+    if (point !== undefined) this.#onPoint("write", point);
     const faults = this.#count(this.#writes.take(write, point));
     for (const fault of faults) {
       if (fault.kind !== "crash" || fault.again === undefined) continue;
@@ -97,14 +107,17 @@ export class FaultIndex {
   }
 
   atRenewal(renewal: number, point?: PointName): readonly RenewalFault[] {
+    if (point !== undefined) this.#onPoint("renewal", point);
     return this.#count(this.#renewals.take(renewal, point));
   }
 
   atRead(read: number, point?: PointName): readonly FaultOf<"answer">[] {
+    if (point !== undefined) this.#onPoint("read", point);
     return this.#count(this.#reads.take(read, point));
   }
 
   atEvent(event: number, point?: PointName): readonly FaultOf<"event">[] {
+    if (point !== undefined) this.#onPoint("event", point);
     return this.#count(this.#events.take(event, point));
   }
 

@@ -7,21 +7,23 @@
  * that sets the same fields within the second of the previous write is not found.
  */
 import { controllerOf, type KubeObject, type OwnerReference, printExactJson } from "../api/mod.ts";
-import type { VirtualClock } from "../async/mod.ts";
+import type { Clock } from "../async/mod.ts";
 import { type SimulatedServer, userFieldManager } from "./_simulated_server.ts";
 import type { RunRecorder } from "./_run_recorder.ts";
 import type { Violation } from "./violation.ts";
 
 /** Options of {@link ForeignObjects}. */
 export interface ForeignObjectsOptions {
-  readonly server: SimulatedServer;
-  readonly clock: VirtualClock;
+  readonly server: Pick<SimulatedServer, "revision" | "at" | "trySend">;
+  readonly clock: Clock;
   /** @default nothing is recorded */
   readonly recorder?: RunRecorder;
+  /** How long an object stays foreign, in milliseconds. @default 20000 */
+  readonly foreignMs?: number;
 }
 
 /** Longer than controllers wait to see their own writes (10 s), so that they retry several times. */
-const foreignMs = 20_000;
+const defaultForeignMs = 20_000;
 
 interface ForeignObject {
   readonly path: string;
@@ -134,7 +136,7 @@ export class ForeignObjects {
   }
 
   #add(path: string, object: KubeObject, owners: readonly OwnerReference[] | undefined): void {
-    const { clock } = this.#options;
+    const { clock, foreignMs = defaultForeignMs } = this.#options;
     const until = clock.monotonic() + foreignMs;
     clock.timer(foreignMs, () => {});
     const [uid, writers] = [object.metadata.uid, writersOf(object)];

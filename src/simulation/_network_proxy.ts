@@ -166,6 +166,20 @@ export class NetworkProxy<Process extends ProxiedProcess> {
     return watch && (() => deliverEvents(watch, this.#delivery));
   }
 
+  /** The number of open watches of a process. */
+  watchesOf(process: Process): number {
+    return this.#watches.filter((watch) => watch.process === process && !watch.pipe.isOver).length;
+  }
+
+  /** Changes when the stale watches of a process catch up, to the time in its stale view. */
+  updateThaw(process: Process): void {
+    const at = process.staleView?.thawsAt ?? 0;
+    for (const watch of this.#watches) {
+      if (watch.process === process && watch.pipe.staleUntil > 0) watch.pipe.staleUntil = at;
+    }
+    this.#delay(() => {}, at - this.#now());
+  }
+
   /** Ends the requests and watches of a process that has ended. */
   disconnect(process: Process): void {
     for (const { process: owner, reject } of this.#pending) {

@@ -315,7 +315,7 @@ function nameOf({ apiVersion, kind, metadata: { name = "", namespace } }: KubeOb
 }
 
 /** A merge patch that changes one of the fields that a write has set. @returns undefined when there is no such field */
-function conflictingPatch(text: string): object | undefined {
+export function conflictingPatch(text: string): object | undefined {
   const body = parseExactJson(text);
   if (!isRecord(body)) return undefined;
   const spec = Object.hasOwn(body, "spec") ? body.spec : undefined;

@@ -7,6 +7,7 @@
  * within the time limit loses its stream; a stream ends once, after its handler has.
  */
 import { ByteCollector } from "./byte_source.ts";
+import { CutConnectionError } from "./cut_connection.ts";
 import { dataFrames, encodedFields, type ErrorCode, errorCodes, type Field, headersFrames } from "./h2/mod.ts";
 import { maxWindowBytes, resetFrame, StreamError, windowUpdateFrame } from "./h2/mod.ts";
 import { bodyTooLarge } from "./http_body.ts";
@@ -214,6 +215,7 @@ export class Http2Stream {
     try {
       return await host.handler(request, info);
     } catch (error) {
+      if (error instanceof CutConnectionError) this.reset(errorCodes.cancel);
       if (this.#isClosed) throw error;
       host.onError(error);
       return internalError();

@@ -3,6 +3,7 @@ export { boundedText, type BoundedTextOptions } from "./bounded_text.ts";
 export { type Base64Alphabet, fromBase64, toBase64, toHex } from "./bytes_as_text.ts";
 export { releaseBytes } from "./bytes.ts";
 export { isKeyPair } from "./certificates.ts";
+export { CutConnectionError } from "./cut_connection.ts";
 export { httpClient } from "./http_client.ts";
 export type { FetchOptions, HeaderLines, HttpClient, HttpClientOptions } from "./http_client_options.ts";
 export { ListenError, PortInUseError } from "./listener.ts";

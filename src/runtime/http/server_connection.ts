@@ -6,6 +6,7 @@
  * status and the connection closes; the signal of the request aborts when the client leaves; run() never rejects.
  */
 import type { Socket } from "node:net";
+import { CutConnectionError } from "./cut_connection.ts";
 import { nextTurn } from "../process/mod.ts";
 import { ByteCollector, ByteSource } from "./byte_source.ts";
 import { bodyDecoder, bodyTooLarge, requestRules } from "./http_body.ts";
@@ -206,6 +207,7 @@ export class ServerConnection implements HttpConnection {
     try {
       return await this.#host.handler(request, this.#info);
     } catch (error) {
+      if (error instanceof CutConnectionError) this.destroy();
       if (request.signal.aborted) throw error;
       this.#host.onError(error);
       return internalError();

@@ -35,6 +35,13 @@ export {
   textWriter,
 } from "./standard_streams.ts";
 export {
+  type GroupSignal,
+  type ProgramEnd,
+  type ProgramGroup,
+  startProgram,
+  type StartProgramOptions,
+} from "./process_group.ts";
+export {
   answerWorkerRequests,
   coreCount,
   isCompiledByBun,

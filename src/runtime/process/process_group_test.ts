@@ -1,0 +1,39 @@
+/** Tests of programs with a process group of their own. */
+import { assert, assertEquals, test } from "../../../tests/testing.ts";
+import { isProcessAlive } from "./process_identity.ts";
+import { startProgram } from "./process_group.ts";
+
+const env = { PATH: "/usr/bin:/bin" };
+
+/** Starts a shell, and resolves with its first output. */
+async function started(script: string) {
+  const { promise: output, resolve } = Promise.withResolvers<string>();
+  const program = startProgram(["/bin/sh", "-c", script], { env, onOutput: resolve });
+  return { program, output: await output };
+}
+
+test("startProgram() reports the exit code", async () => {
+  const program = startProgram(["/bin/sh", "-c", "exit 7"], { env, onOutput: () => {} });
+  assertEquals(await program.ended, { kind: "exited", code: 7 });
+  program.signal("SIGKILL"); // a group that has ended gets none
+});
+
+test("startProgram() reports a program that does not exist", async () => {
+  const program = startProgram(["/nonexistent/program"], { env, onOutput: () => {} });
+  assertEquals((await program.ended).kind, "notStarted");
+});
+
+test("a signal reaches what the program has started", async () => {
+  const { program, output } = await started("sleep 60 & echo $!; wait");
+  const inner = Number(output);
+  assert(isProcessAlive(inner));
+  program.signal("SIGKILL");
+  assertEquals(await program.ended, { kind: "killed", by: "SIGKILL" });
+});
+
+test("a stopped program goes on after SIGCONT", async () => {
+  const { program } = await started("echo ready; sleep 0.2; exit 3");
+  program.signal("SIGSTOP");
+  program.signal("SIGCONT");
+  assertEquals(await program.ended, { kind: "exited", code: 3 });
+});

@@ -1,0 +1,166 @@
+/**
+ * ControlPlane: the API server and the simulated cluster of one run, in this process and on real time, with what users and
+ * oracles do there. The program reaches it through a FrontServer only.
+ *
+ * Guarantees: a run that starts from a copy of a storage changes nothing in it. Disposing it ends all watches and timers.
+ */
+import { apiVersionOf, type KubeObject, splitKey } from "../../api/mod.ts";
+import { type CallWebhook, type KubernetesApi, kubernetesApi, ObjectStorage, type User } from "../../apiserver/mod.ts";
+import type { Clock, Random } from "../../async/mod.ts";
+import { ApiError, Client, type Transport } from "../../client/mod.ts";
+import { SimulatedCluster } from "../../cluster/mod.ts";
+import { conflictingPatch, userFieldManager } from "../engine.ts";
+import type { ProgramIdentity } from "./program_objects.ts";
+
+/** Options of a {@link ControlPlane}. */
+export interface ControlPlaneOptions {
+  readonly clock: Clock;
+  readonly random: Random;
+  /** The objects at the start; they are not changed. @default none */
+  readonly storage?: ObjectStorage;
+  readonly identity: ProgramIdentity;
+  /** PEM text of the authority that Pods trust. */
+  readonly ca: string;
+  /** Signs the tokens of ServiceAccounts, PEM. @default a new key */
+  readonly signingKey?: string;
+  /** @default over HTTPS */
+  readonly callWebhook?: CallWebhook;
+  readonly onError: (error: unknown) => void;
+}
+
+/** An object with its place: `deployments.apps`, `/apis/apps/v1/namespaces/default/deployments/web`. */
+export interface StoredObjectView {
+  readonly collection: string;
+  readonly path: string;
+  readonly object: KubeObject;
+}
+
+/** Which requests a transport of the control plane sends. */
+type Sender = "user" | "program" | "cluster";
+
+/** Collections whose changes say nothing about whether the cluster is at rest. */
+export const transientCollections: ReadonlySet<string> = new Set([
+  "events",
+  "events.events.k8s.io",
+  "leases.coordination.k8s.io",
+]);
+
+const allGroups = ["system:masters", "system:authenticated"];
+
+/** One server with its cluster. */
+export class ControlPlane implements AsyncDisposable {
+  readonly api: KubernetesApi;
+  /** A client that acts as a user. */
+  readonly user: Client;
+  readonly #stop = new AbortController();
+  readonly #running: Promise<void>;
+  readonly #nodesCreated: Promise<void>;
+  readonly #tokens: Readonly<Record<Sender, string>>;
+
+  constructor(options: ControlPlaneOptions) {
+    const { clock, random, storage, identity, ca, signingKey, callWebhook, onError } = options;
+    const token = () => crypto.randomUUID();
+    this.#tokens = { user: token(), program: token(), cluster: token() };
+    const account = `system:serviceaccount:${identity.namespace}:${identity.name}`;
+    this.api = kubernetesApi({
+      ...{ clock, random, signingKey, callWebhook, onError, storage: storage?.copy() ?? new ObjectStorage() },
+      tokens: new Map([
+        [this.#tokens.user, userOf(userFieldManager)],
+        [this.#tokens.program, userOf(account)],
+        [this.#tokens.cluster, userOf("system:kube-controller-manager")],
+      ]),
+      components: ["controller-manager", "scheduler"],
+    });
+    this.user = new Client(this.transportOf("user"), { clock });
+    const client = new Client(this.transportOf("cluster"), { clock });
+    const { storage: live } = this.api.server;
+    const cluster = new SimulatedCluster({ client, storage: live, clock, random, caCertificate: ca });
+    const { signal } = this.#stop;
+    this.#running = cluster.run({ stop: signal, kill: signal });
+    this.#nodesCreated = Promise.race([cluster.nodesCreated, this.#running]);
+    this.#running.catch((error: unknown) => {
+      if (!signal.aborted) onError(error);
+    });
+  }
+
+  /** Resolves when the nodes of the cluster exist. */
+  async ready(): Promise<void> {
+    await this.#nodesCreated;
+  }
+
+  /** The number of changes so far. */
+  get revision(): number {
+    return this.api.server.storage.revision;
+  }
+
+  /** The transport of one side. */
+  transportOf(sender: Sender): Transport {
+    return (request) => {
+      const headers = new Headers(request.headers);
+      headers.set("authorization", `Bearer ${this.#tokens[sender]}`);
+      return this.api.server.fetch(new Request(request, { headers }));
+    };
+  }
+
+  /** The objects that exist. */
+  *objects(): Generator<StoredObjectView> {
+    const { kinds, storage } = this.api.server;
+    for (const { collection, size } of storage.collections()) {
+      const family = kinds.family(collection);
+      if (family === undefined || size === 0) continue;
+      const { group, version, plural } = family.storage;
+      const root = group === "" ? `/api/${version}` : `/apis/${group}/${version}`;
+      // The storage has JSON, which are objects of the kind.
+      for (const object of storage.list(collection) as Iterable<unknown> as Iterable<KubeObject>) {
+        const { namespace, name = "" } = object.metadata;
+        const inside = namespace === undefined ? "" : `/namespaces/${namespace}`;
+        yield { collection, path: `${root}${inside}/${plural}/${name}`, object };
+      }
+    }
+  }
+
+  /** The object at a path; undefined when it does not exist. */
+  at(path: string): KubeObject | undefined {
+    for (const view of this.objects()) if (view.path === path) return view.object;
+    return undefined;
+  }
+
+  /** The path of an object of a kind, whether it exists or not. */
+  pathOf(apiVersion: string, kind: string, key: string): string | undefined {
+    const { namespace: group = "", name: version } = splitKey(apiVersion);
+    const known = this.api.server.kinds.findKind(group, version, kind)?.kind;
+    if (known === undefined) return undefined;
+    const { namespace, name } = splitKey(key);
+    const root = group === "" ? `/api/${version}` : `/apis/${apiVersionOf(known)}`;
+    return `${root}${namespace === undefined ? "" : `/namespaces/${namespace}`}/${known.plural}/${name}`;
+  }
+
+  /** Deletes or edits the object of a write as a user. An object without an owner is left alone: it is one of the user's. */
+  async changeAsUser(action: "delete" | "edit", path: string, body: string): Promise<void> {
+    const object = this.at(path);
+    const patch = action === "edit" ? conflictingPatch(body) : {};
+    if (object?.metadata.ownerReferences === undefined || patch === undefined) return;
+    await this.trySend(path, action === "delete" ? "DELETE" : "PATCH", patch);
+  }
+
+  /** Sends a write as a user, who ignores a rejection. */
+  async trySend(path: string, method: "POST" | "PATCH" | "DELETE", body: object): Promise<void> {
+    const contentType = method === "PATCH" ? "application/merge-patch+json" : "application/json";
+    const query = method === "DELETE" ? "" : `?fieldManager=${userFieldManager}`;
+    try {
+      await this.user.raw(`${path}${query}`, { method, body: JSON.stringify(body), contentType });
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort();
+    await this.#running.catch(() => undefined);
+    this.api.server[Symbol.dispose]();
+  }
+}
+
+function userOf(name: string): User {
+  return { name, uid: "", groups: allGroups, extra: new Map() };
+}

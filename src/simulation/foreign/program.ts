@@ -1,0 +1,169 @@
+/**
+ * Program: how the program of `simulate --command` is started: its command line with placeholders, its environment, and the
+ * files with which it finds the API server: a kubeconfig, certificates, and the folder of a ServiceAccount.
+ *
+ * Guarantees: the credentials lead to the server of the run only, and are in files that only their owner can read. The
+ * program runs in a mount namespace where that is possible, so that the folder of the ServiceAccount is where programs in
+ * Pods expect it, and nothing outside of the namespace changes.
+ */
+import { joinPath, makeDirectory, spawn, toBase64, writeFile } from "../../runtime/mod.ts";
+import type { CertificatePair } from "../../runtime/mod.ts";
+import type { ProgramIdentity } from "./program_objects.ts";
+
+/** What does not change between the runs. */
+export interface ProgramOptions {
+  /** For a shell; {@link placeholders} are replaced. */
+  readonly command: string;
+  readonly identity: ProgramIdentity;
+  /** The variables of the program, besides those of {@link launchOf}. */
+  readonly env: Readonly<Record<string, string>>;
+  /** @default the working folder of this process */
+  readonly workingDirectory?: string;
+  /** PEM text of the authority of the server. */
+  readonly ca: string;
+  readonly client: CertificatePair;
+  /** The program can have a mount namespace, see {@link canMount}. */
+  readonly hasMounts: boolean;
+  /** Further placeholders and their values. @default none */
+  readonly values?: Readonly<Record<string, string>>;
+}
+
+/** Where the program of one run finds its server. */
+export interface ProgramPlace {
+  /** A folder of the run. */
+  readonly folder: string;
+  readonly port: number;
+  /** The values of `{port}`, `{port2}` ... */
+  readonly freePorts: readonly number[];
+  readonly token: string;
+  readonly podName: string;
+}
+
+/** What a command's text can have, with what stands for it. */
+export const placeholders: Readonly<Record<string, string>> = {
+  kubeconfig: "the path of a kubeconfig",
+  server: "https://127.0.0.1:PORT",
+  token: "a bearer token",
+  ca: "the path of the certificate authority of the server",
+  cert: "the path of a client certificate",
+  key: "the path of its key",
+  port: "a free port; {port2} to {port9} are others",
+  dir: "a folder of the run, which is empty at its start",
+  namespace: "the namespace of the program",
+};
+
+/** A command and its variables. */
+export interface Launch {
+  readonly argv: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+}
+
+const host = "127.0.0.1";
+const accountFolder = "/var/run/secrets/kubernetes.io/serviceaccount";
+
+/** Writes the files of one process, and returns how to start it. */
+export async function launchOf(program: ProgramOptions, place: ProgramPlace): Promise<Launch> {
+  const { identity, ca, client, command, hasMounts } = program;
+  const { folder, port, token, freePorts, podName } = place;
+  const server = `https://${host}:${port}`;
+  const account = joinPath(folder, "serviceaccount");
+  await makeDirectory(account);
+  const files = {
+    kubeconfig: joinPath(folder, "kubeconfig.yaml"),
+    ca: joinPath(folder, "ca.crt"),
+    cert: joinPath(folder, "client.crt"),
+    key: joinPath(folder, "client.key"),
+  };
+  const { namespace, name } = identity;
+  await Promise.all([
+    writeFile(files.kubeconfig, kubeconfigOf({ server, ca, token, namespace })),
+    writeFile(files.ca, ca),
+    writeFile(files.cert, client.cert),
+    writeFile(files.key, client.key),
+    writeFile(joinPath(account, "ca.crt"), ca),
+    writeFile(joinPath(account, "token"), token),
+    writeFile(joinPath(account, "namespace"), namespace),
+  ]);
+  const ports = Object.fromEntries(freePorts.map((one, index) => [index === 0 ? "port" : `port${index + 1}`, one]));
+  const values = { ...program.values, ...files, ...ports, server, token, namespace, dir: folder };
+  const text = replaced(command, values);
+  return {
+    argv: hasMounts ? mounting(text, account, joinPath(folder, "run")) : ["/bin/sh", "-c", text],
+    env: {
+      ...mapValues(program.env, (value) => replaced(value, values)),
+      KUBECONFIG: files.kubeconfig,
+      KUBERNETES_SERVICE_HOST: host,
+      KUBERNETES_SERVICE_PORT: String(port),
+      POD_NAME: podName,
+      HOSTNAME: podName,
+      POD_NAMESPACE: namespace,
+      POD_IP: host,
+      OPERATOR_NAME: name,
+      OPERATOR_NAMESPACE: namespace,
+      POD_SERVICE_ACCOUNT: name,
+    },
+  };
+}
+
+/** Replaces `{name}` by its value; other braces stay. */
+function replaced(text: string, values: Readonly<Record<string, string | number>>): string {
+  return text.replaceAll(
+    /\{([a-z0-9:_-]+)\}/gi,
+    (whole, name: string) => Object.hasOwn(values, name) ? String(values[name]) : whole,
+  );
+}
+
+function mapValues(
+  record: Readonly<Record<string, string>>,
+  change: (value: string) => string,
+): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value)]));
+}
+
+/** The names in a command that are placeholders, with the highest port. */
+export function portsIn(text: string): number {
+  const numbers = [...text.matchAll(/\{port([2-9]?)\}/g)].map(([, digit]) => digit === "" ? 1 : Number(digit));
+  return Math.max(0, ...numbers);
+}
+
+interface KubeconfigParts {
+  readonly server: string;
+  readonly ca: string;
+  readonly token: string;
+  readonly namespace: string;
+}
+
+/** JSON is valid YAML. */
+function kubeconfigOf({ server, ca, token, namespace }: KubeconfigParts): string {
+  const name = "simulation";
+  return JSON.stringify({
+    ...{ apiVersion: "v1", kind: "Config", "current-context": name },
+    clusters: [{ name, cluster: { server, "certificate-authority-data": toBase64(ca) } }],
+    users: [{ name, user: { token } }],
+    contexts: [{ name, context: { cluster: name, user: name, namespace } }],
+  });
+}
+
+/**
+ * Makes the folder of the ServiceAccount appear where Pods have it. `/run` becomes a new folder with the entries of the old
+ * one, because the path may not exist, and must not appear outside of the namespace.
+ */
+const mountScript = [
+  'mkdir -p "$2" && mount --rbind /run "$2" && mount -t tmpfs -o mode=755 tmpfs /run || exit 125',
+  'for one in "$2"/*; do to="/run/${one##*/}"; if [ -d "$one" ]; then mkdir "$to"; else : > "$to"; fi',
+  'mount --rbind "$one" "$to" || exit 125; done',
+  `mkdir -p "$4" && mount --bind "$1" "$4" || exit 125`,
+  'exec /bin/sh -c "$3"',
+].join("\n");
+
+function mounting(command: string, account: string, oldRun: string): readonly string[] {
+  const shell = ["/bin/sh", "-c", mountScript, "sh", account, oldRun, command, accountFolder];
+  return ["unshare", "--mount", "--map-root-user", ...shell];
+}
+
+/** True if programs can have a mount namespace of their own. @param folder an empty folder, for a trial */
+export async function canMount(folder: string, env: Readonly<Record<string, string>>): Promise<boolean> {
+  await makeDirectory(folder);
+  const result = await spawn(mounting("exit 0", folder, joinPath(folder, "run")), { env, timeoutMs: 5_000 });
+  return result.kind === "ended" && result.code === 0;
+}
