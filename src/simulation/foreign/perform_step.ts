@@ -44,6 +44,14 @@ const fieldManager = "user";
 /** Milliseconds between two looks of a wait. The server is in this process: a look takes about one. */
 const lookMs = 50;
 
+/** Milliseconds between two tries of a user, and until the last one. */
+const retryMs = 200, maxRetryMs = 15_000;
+
+/** What kube-apiserver answers when a webhook gives no answer. A webhook that denies a change has another code. */
+function isWebhookDown({ code, message }: StepOutcome & { readonly kind: "rejected" }): boolean {
+  return code === 500 && /failed calling webhook|conversion webhook .* failed/.test(message);
+}
+
 /** Executes steps. */
 export class StepRunner {
   readonly #options: StepRunnerOptions;
@@ -54,8 +62,24 @@ export class StepRunner {
     this.#discovery = new Discovery(options.client, { clock: options.clock });
   }
 
-  /** Performs a step. @throws the reason of the signal */
+  /**
+   * Performs a step. A user whose change fails because a webhook cannot be reached tries again: it is down for as long as the
+   * operator is.
+   *
+   * @throws the reason of the signal
+   */
   async perform(step: ForeignStep, signal: AbortSignal): Promise<StepOutcome> {
+    const { clock } = this.#options;
+    const deadline = clock.monotonic() + maxRetryMs;
+    while (true) {
+      const outcome = await this.#attempt(step, signal);
+      const isRetried = outcome.kind === "rejected" && isWebhookDown(outcome) && clock.monotonic() < deadline;
+      if (!isRetried) return outcome;
+      await clock.sleep(retryMs, signal);
+    }
+  }
+
+  async #attempt(step: ForeignStep, signal: AbortSignal): Promise<StepOutcome> {
     try {
       return await this.#perform(step, signal);
     } catch (error) {

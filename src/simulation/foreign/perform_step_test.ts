@@ -1,5 +1,8 @@
 /** Tests the steps of a workload on a simulated cluster. */
 import { builtin } from "../../api/mod.ts";
+import { kubernetesApi } from "../../apiserver/mod.ts";
+import { VirtualClock } from "../../async/mod.ts";
+import { Client } from "../../client/mod.ts";
 import { assertEquals, test } from "../../../tests/testing.ts";
 import { World } from "../world.ts";
 import type { StepAction } from "./foreign_workload.ts";
@@ -114,3 +117,33 @@ test("a CRD of a step is known in the next one", async () => {
   await run.perform({ kind: "wait", target, until: established, timeoutMs: 10_000 });
   assertEquals(await run.perform({ kind: "apply", objects: [zoo] }), { kind: "done" });
 });
+
+test("a step that a webhook cannot answer is tried again", async () => {
+  const clock = new VirtualClock();
+  const failures = [webhookDown, webhookDown];
+  const requests: string[] = [];
+  const client = new Client((request) => {
+    if (request.method === "GET") return server.fetch(request);
+    requests.push(request.method);
+    const failure = failures.shift();
+    return failure === undefined ? server.fetch(request) : Promise.resolve(Response.json(failure, { status: 500 }));
+  }, { clock });
+  const { server } = kubernetesApi({ clock });
+  using _server = server;
+  const restartOperator = () => Promise.resolve();
+  const runner = new StepRunner({ client, clock, namespace: "default", restartOperator });
+  const outcome = runner.perform({ kind: "apply", objects: [map] }, new AbortController().signal);
+  for (let round = 0; round < 10; round++) await clock.advance(100);
+  assertEquals(await outcome, { kind: "done" });
+  assertEquals(requests.length, 3);
+});
+
+const map = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a" } };
+const webhookDown = {
+  apiVersion: "v1",
+  kind: "Status",
+  status: "Failure",
+  code: 500,
+  reason: "InternalError",
+  message: 'Internal error occurred: failed calling webhook "zoo.example.dev": connection refused',
+};
