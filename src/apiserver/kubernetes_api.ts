@@ -19,7 +19,13 @@ import {
   tokenHandlers,
   withBootstrapRbac,
 } from "./access/mod.ts";
-import { actionHandlers, actionReviews, type ComponentName, componentStatuses } from "./actions/mod.ts";
+import {
+  actionHandlers,
+  actionReviews,
+  type ComponentName,
+  componentStatuses,
+  type ExecAnswers,
+} from "./actions/mod.ts";
 import {
   type CallWebhook,
   expressionRules,
@@ -77,6 +83,8 @@ export interface KubernetesApiOptions {
   readonly webhookServices?: ReadonlyMap<string, string>;
   /** @default over HTTPS */
   readonly callWebhook?: CallWebhook;
+  /** Scripts the commands of containers. @default the small shell runs those that it knows */
+  readonly execAnswers?: ExecAnswers;
   /** The parts of the control plane that run beside this server, which ComponentStatuses say. @default none */
   readonly components?: readonly ComponentName[];
   /** The flags of the process and their values, which `/flagz` shows. @default none */
@@ -192,7 +200,7 @@ export function kubernetesApi(options: KubernetesApiOptions = {}): KubernetesApi
     ],
     decoders: [{ contentType: protobufType, decode: decodeProtobuf }],
     subresources: [
-      ...actionHandlers(clock),
+      ...actionHandlers(clock, options.execAnswers),
       ...proxyHandlers(random, standIns),
       ...tokenHandlers({ tokens, objects: storage, now }),
     ],

@@ -24,6 +24,7 @@
  */
 export { type Account, serviceAccountUser } from "./access/mod.ts";
 export { type FrontProxy, frontProxyName } from "./aggregation/mod.ts";
+export type { ExecAnswer, ExecAnswers, ExecCall } from "./actions/mod.ts";
 export { ApiServer, type ApiServerOptions } from "./api_server.ts";
 export {
   addAmounts,

@@ -7,16 +7,17 @@ import { namespaceFinalizeHandler } from "./namespace_finalize.ts";
 import { bindingReview, podBindingHandler } from "./pod_binding.ts";
 import { podEvictionHandler } from "./pod_eviction.ts";
 import { podLogHandler } from "./pod_log.ts";
-import { podStreamHandlers } from "./pod_streams.ts";
+import { type ExecAnswers, podStreamHandlers } from "./pod_streams.ts";
+export type { ExecAnswer, ExecAnswers, ExecCall } from "./pod_streams.ts";
 
-/** All handlers. */
-export function actionHandlers(clock: Clock): readonly SubresourceHandler[] {
+/** All handlers. @param execAnswers scripts the commands of containers */
+export function actionHandlers(clock: Clock, execAnswers?: ExecAnswers): readonly SubresourceHandler[] {
   const now = () => clock.now();
   return [
     podBindingHandler(now),
     podEvictionHandler(now),
     podLogHandler(clock),
-    ...podStreamHandlers(clock),
+    ...podStreamHandlers(clock, execAnswers),
     portForwardHandler(clock),
     namespaceFinalizeHandler,
   ];

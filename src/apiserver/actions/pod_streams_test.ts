@@ -4,8 +4,9 @@ import { until } from "../../../tests/until.ts";
 import { systemClock, VirtualClock } from "../../async/mod.ts";
 import { Client, clusterTransport } from "../../client/mod.ts";
 import { accessTo } from "../../client/testing/cluster_access.ts";
-import { serve } from "../../runtime/mod.ts";
-import { kubernetesApi } from "../mod.ts";
+import { httpClient, serve } from "../../runtime/mod.ts";
+import { type ExecAnswers, kubernetesApi } from "../mod.ts";
+import { SpdyClient } from "../forward/testing/spdy_client.ts";
 import { KubernetesTestServer } from "../testing/kubernetes_test_server.ts";
 
 const base = "/api/v1/namespaces/default";
@@ -15,8 +16,15 @@ class Site implements AsyncDisposable {
   readonly errors: unknown[] = [];
   /** What is open, in the order of its opening. Node 22 has no AsyncDisposableStack. */
   readonly #open: AsyncDisposable[] = [];
-  readonly #api = kubernetesApi({ clock: this.clock, onError: (error) => this.errors.push(error) });
+  readonly #api = kubernetesApi({
+    clock: this.clock,
+    onError: (error) => this.errors.push(error),
+    execAnswers: (call) => this.answers(call),
+  });
+  answers: ExecAnswers = () => undefined;
   client = new Client(() => Promise.reject(new Error("not started")));
+  url = "";
+  readonly #http = httpClient();
 
   static async start(): Promise<Site> {
     const site = new Site();
@@ -24,7 +32,8 @@ class Site implements AsyncDisposable {
     const handler = (request: Request) => site.#api.server.fetch(request);
     const server = await serve({ handler, clock, onError: (error) => errors.push(error) });
     site.#open.push(server);
-    const access = accessTo(`http://127.0.0.1:${server.port}`, {});
+    site.url = `http://127.0.0.1:${server.port}`;
+    const access = accessTo(site.url, {});
     const transport = clusterTransport(access, { clock: systemClock });
     site.#open.push({ [Symbol.asyncDispose]: () => Promise.resolve(transport[Symbol.dispose]()) });
     site.client = new Client(transport, { clock: systemClock });
@@ -58,7 +67,23 @@ class Site implements AsyncDisposable {
     return await streams.output();
   }
 
+  /** Opens the streams of client-go's executor. */
+  async spdy(query: string, types: readonly string[]) {
+    const request = new Request(`${this.url}${base}/pods/web/exec?${query}`, { method: "POST" });
+    const headers = { upgrade: "SPDY/3.1", "x-stream-protocol-version": "v4.channel.k8s.io" };
+    const answer = await this.#http.upgrade(request, { connection: "Upgrade", ...headers });
+    if (answer.kind !== "switched") throw new Error(`refused: ${await answer.response.text()}`);
+    const client = SpdyClient.over(answer.wire);
+    const running = client.run();
+    const ids = new Map<string, number>();
+    for (const streamtype of types) ids.set(streamtype, await client.open({ streamtype }));
+    const streamOf = (type: string) => client.stream(ids.get(type) ?? 0);
+    const write = (text: string, isLast: boolean) => client.write(ids.get("stdin") ?? 0, text, isLast);
+    return { running, streamOf, write, protocol: answer.headers.get("x-stream-protocol-version") };
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#http.close();
     this.#api.server[Symbol.dispose]();
     for (const one of this.#open.toReversed()) await one[Symbol.asyncDispose]();
     assertEquals(this.errors, []);
@@ -95,6 +120,55 @@ test("exec runs the commands of a simulated container, and their exit codes reac
     /curl: not found \(a simulated container has: cat cd echo/,
   );
   assertEquals(await site.run("/bin/echo", "$COLOR"), { exitCode: 0, stdout: "$COLOR\n", stderr: "" });
+});
+
+test("exec over SPDY writes both outputs and the status, and ends the connection", async () => {
+  await using site = await Site.start();
+  await site.pod();
+  const query = "stdout=true&stderr=true&command=sh&command=-c&command=echo+out%3B+echo+err+%3E%262%3B+exit+3";
+  const { running, streamOf, protocol } = await site.spdy(query, ["error", "stdout", "stderr"]);
+  await running;
+  assertEquals(protocol, "v4.channel.k8s.io");
+  assertEquals([streamOf("stdout").text, streamOf("stderr").text], ["out\n", "err\n"]);
+  assertMatch(streamOf("error").text, /"reason":"NonZeroExitCode".*"message":"3"/);
+  assertEquals(["error", "stdout", "stderr"].map((type) => streamOf(type).hasEnded), [true, true, true]);
+});
+
+test("exec over SPDY reads stdin", async () => {
+  await using site = await Site.start();
+  await site.pod();
+  const { running, streamOf, write } = await site.spdy("stdin=true&stdout=true&command=cat", [
+    "error",
+    "stdin",
+    "stdout",
+  ]);
+  await write("first ", false);
+  await write("last", true);
+  await running;
+  assertEquals(streamOf("stdout").text, "first last");
+  assertMatch(streamOf("error").text, /"status":"Success"/);
+});
+
+test("a client of SPDY that opens too few streams is left", async () => {
+  await using site = await Site.start();
+  await site.pod();
+  const { running, streamOf } = await site.spdy("stdout=true&command=pwd", ["error"]);
+  await until(() => streamOf("error").isOpen, "the stream to be open");
+  await site.clock.advance(30_000);
+  await running;
+  assertEquals(streamOf("error").text, "");
+});
+
+test("scripted answers come before the small shell", async () => {
+  await using site = await Site.start();
+  await site.pod();
+  site.answers = ({ namespace, pod, container, command }) =>
+    command[0] === "rabbitmqctl"
+      ? { stdout: `${namespace}/${pod} ${container}: ${command.slice(1).join(" ")}`, stderr: "careful", exitCode: 7 }
+      : undefined;
+  const output = await site.run("rabbitmqctl", "status", "-q");
+  assertEquals(output, { stdout: "default/web main: status -q", stderr: "careful", exitCode: 7 });
+  assertEquals((await site.run("pwd")).stdout, "/\n");
 });
 
 test("exec of a program that a simulated container does not have, such as the tar of kubectl cp, says so", async () => {
@@ -204,11 +278,7 @@ test("a connection that cannot be is refused before the switch", async () => {
     assertEquals(response.status, status, path);
     assertMatch(response.text, message);
   };
-  await refused(
-    "exec?command=true&stdout=1",
-    501,
-    /served by WebSocket only \(v5.channel.k8s.io, v4.channel.k8s.io\), not by SPDY/,
-  );
+  await refused("exec?command=true&stdout=1", 400, /Upgrade request required/);
   await refused("exec?stdout=1", 400, /at least 1 command/);
   await refused("exec?command=true", 400, /at least 1 of stdin/);
   await refused("exec?command=true&stdout=1&container=other", 400, /container other is not valid for pod web/);

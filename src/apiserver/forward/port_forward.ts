@@ -10,13 +10,13 @@ import type { Clock } from "../../async/mod.ts";
 import { objectAt, textAt } from "../kinds/mod.ts";
 import { badRequest, internalError, notFound } from "../model/mod.ts";
 import type { ActionCall, ActionResponse, SubresourceHandler } from "../registry/mod.ts";
-import { switchProtocols, type WebSocketConnection, type Wire } from "../../runtime/mod.ts";
+import type { WebSocketConnection } from "../../runtime/mod.ts";
 import { acceptWebSocket, isClientGone, isWebSocketRequest } from "../sockets/mod.ts";
 import { ChannelStreams } from "./channel_streams.ts";
 import { forwarder, type ForwardPort } from "./forwarded_stream.ts";
 import { type ByteChannel, SpdyConnection, SpdyError } from "./spdy_connection.ts";
+import { acceptSpdy } from "./spdy_handshake.ts";
 import { StreamPairs } from "./stream_pairs.ts";
-import { WireChannel } from "./wire_channel.ts";
 
 const forwardProtocol = "portforward.k8s.io";
 const tunnelProtocol = `SPDY/3.1+${forwardProtocol}`;
@@ -79,22 +79,9 @@ async function overWebSocket(request: Request, { ports, forward, clock, name }: 
   });
 }
 
-/** The 101 for SPDY without a WebSocket, or the response that refuses it, as the handshake of apimachinery `httpstream`. */
+/** The 101 for SPDY without a WebSocket, or the response that refuses it. */
 function overSpdy(request: Request, forward: ForwardPort, clock: Clock): Response {
-  const { headers } = request;
-  const isUpgrade = (headers.get("connection") ?? "").toLowerCase().includes("upgrade");
-  if (!isUpgrade || headers.get("upgrade")?.toLowerCase() !== "spdy/3.1") throw badRequest("Upgrade request required");
-  const wanted = (headers.get("x-stream-protocol-version") ?? "").split(",").map((text) => text.trim());
-  if (!wanted.includes(forwardProtocol)) {
-    const text = `unable to upgrade: unable to negotiate protocol: client supports [${wanted.join(" ")}], ` +
-      `server accepts [${forwardProtocol}]`;
-    return new Response(text, { status: 403, headers: { "x-accepted-stream-protocol-versions": forwardProtocol } });
-  }
-  return switchProtocols({
-    headers: { upgrade: "SPDY/3.1", "x-stream-protocol-version": forwardProtocol },
-    run: (wire: Wire) => runSpdy(new WireChannel(wire), forward, clock),
-    cancel: () => {},
-  });
+  return acceptSpdy(request, [forwardProtocol], (channel) => runSpdy(channel, forward, clock));
 }
 
 async function runSpdy(channel: ByteChannel | WebSocketConnection, forward: ForwardPort, clock: Clock): Promise<void> {
