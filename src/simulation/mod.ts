@@ -39,3 +39,21 @@ export { differingKeys, fieldsOf, lifecyclesOf, type SummaryObject, summaryOf } 
 export type { SummaryChange } from "./_server_changes.ts";
 export { type CheckResult, type CheckSchedule, type PlannedSchedule, ScheduleChecker } from "./schedule_checker.ts";
 export { defaultWorkloads } from "./default_workloads.ts";
+export {
+  type ForeignStep,
+  type ForeignWorkload,
+  parseWorkload,
+  placeholders,
+  PrepareError,
+  type ProgramFinding,
+  type ProgramIdentity,
+  type ProgramProgress,
+  type ProgramReport,
+  ProgramStartError,
+  simulateProgram,
+  type SimulateProgramOptions,
+  stepText,
+  type WorkloadDocument,
+  WorkloadFileError,
+  type WorkloadReport,
+} from "./foreign/mod.ts";

@@ -1,0 +1,18 @@
+/**
+ * The engine for operators that are programs of any kind: a control plane in this process, the fault layer of the simulation in
+ * front of it, and the program as a process group, on real time. See docs/guide/simulate_any_operator.md.
+ */
+export { PrepareError } from "./baseline.ts";
+export { type ForeignStep, type ForeignWorkload, stepText } from "./foreign_workload.ts";
+export { type ProgramIdentity } from "./program_objects.ts";
+export { placeholders } from "./program.ts";
+export {
+  type ProgramFinding,
+  type ProgramProgress,
+  type ProgramReport,
+  ProgramStartError,
+  simulateProgram,
+  type SimulateProgramOptions,
+  type WorkloadReport,
+} from "./simulate_program.ts";
+export { parseWorkload, type WorkloadDocument, WorkloadFileError } from "./workload_file.ts";

@@ -1,0 +1,135 @@
+/**
+ * ProgramReference: what a workload leads to without faults, learned from several runs: the state after each step, how long it
+ * takes to come to rest, which points there are, and what differs between equal runs. Other runs are compared with it.
+ *
+ * Guarantees: what differed between two runs without faults is never reported.
+ */
+import { type FaultPlan } from "../fault_plan.ts";
+import { differingKeys } from "../summary.ts";
+import type { Violation } from "../violation.ts";
+import { uncomparedCollections } from "./cluster_summary.ts";
+import type { ForeignRunResult, PassedPoint, RunPace, StepEnd } from "./foreign_run.ts";
+import { type NamedChange, namedChanges } from "./stale_revision.ts";
+
+/** The expected result of a workload. */
+export interface ProgramReference {
+  /** Of the first run. Step 0 is the start of the program. */
+  readonly steps: readonly StepEnd[];
+  readonly lifecycles: ReadonlyMap<string, string>;
+  /** Fields and lifecycles that differ between runs. */
+  readonly masked: ReadonlySet<string>;
+  /** The points that every run has passed. */
+  readonly points: readonly PassedPoint[];
+  /** The changes on the server that every run had, with the revisions of the first one. */
+  readonly changes: readonly NamedChange[];
+  readonly watches: number;
+  readonly collections: readonly string[];
+  readonly pace: RunPace;
+  /** Violations without faults. */
+  readonly violations: readonly Violation[];
+  readonly runs: number;
+  readonly ms: number;
+}
+
+const minQuietMs = 300;
+const maxQuietMs = 5_000;
+/** A run with a fault may be slower than the slowest gap of the others by this factor. */
+const quietFactor = 2;
+const minPatienceMs = 6_000;
+const minSettleMs = 30_000;
+
+/** Learns a reference from runs without faults. @param firstRevision the revision before the first step */
+export function referenceOf(runs: readonly ForeignRunResult[], firstRevision: number, pace: RunPace): ProgramReference {
+  const [first, ...others] = runs;
+  if (first === undefined) throw new RangeError("Cannot learn a reference: there is no run");
+  const masked = new Set<string>();
+  for (const other of others) {
+    for (const [index, { fields }] of first.steps.entries()) {
+      for (const key of differingKeys(fields, other.steps[index]?.fields ?? new Map())) masked.add(key);
+    }
+    for (const key of differingKeys(first.lifecycles, other.lifecycles)) masked.add(key);
+  }
+  const pointSets = others.map(({ points }) => new Set(points.map(pointKey)));
+  const storage = first.steps.at(-1)?.storage;
+  const changes = storage === undefined ? [] : namedChanges(storage, firstRevision, uncomparedCollections);
+  return {
+    steps: first.steps,
+    lifecycles: first.lifecycles,
+    masked,
+    points: first.points.filter((point) => pointSets.every((keys) => keys.has(pointKey(point)))),
+    changes,
+    watches: Math.min(...runs.map(({ watches }) => watches)),
+    collections: first.collections,
+    pace: paceOf(runs, pace),
+    violations: first.violations,
+    runs: runs.length,
+    ms: runs.reduce((sum, { ms }) => sum + ms, 0),
+  };
+}
+
+function pointKey({ kind, verb, resource, name, occurrence, step }: PassedPoint): string {
+  return `${kind} ${verb} ${resource} ${name} ${occurrence} ${step}`;
+}
+
+/** How long later runs wait: as long as the runs without faults were quiet before a change, and some more. */
+function paceOf(runs: readonly ForeignRunResult[], pace: RunPace): RunPace {
+  const steps = runs.flatMap((run) => run.steps);
+  const gapMs = Math.max(0, ...steps.map(({ maxGapMs }) => maxGapMs));
+  const slowestMs = Math.max(0, ...steps.map(({ tookMs }) => tookMs));
+  const quietMs = Math.min(maxQuietMs, Math.max(minQuietMs, Math.round(gapMs * quietFactor)));
+  return {
+    quietMs,
+    patienceMs: Math.max(minPatienceMs, quietMs * 3),
+    startMs: pace.startMs,
+    settleMs: Math.max(minSettleMs, Math.round(slowestMs * 4)),
+  };
+}
+
+/** Differences that are reported for one run. */
+const maxReported = 5;
+
+/** All violations of a run: those that it found itself, and the differences from the reference. */
+export function compareRun(
+  reference: ProgramReference,
+  result: ForeignRunResult,
+  plan: FaultPlan,
+): readonly Violation[] {
+  const found = result.violations.filter(({ invariant }) => isReported(invariant, result, plan));
+  const [last, expected] = [result.steps.at(-1), reference.steps.at(-1)];
+  if (last?.isSettled === false && expected?.isSettled === true) {
+    found.push({
+      invariant: "quiescence",
+      message: `the cluster was not at rest ${Math.round(last.tookMs / 1000)} s later`,
+    });
+  }
+  // A user who deletes or replaces an object makes the program create it again.
+  const comparesLives = plan.faults.every(({ kind }) => kind !== "actor");
+  if (comparesLives) found.push(...differences(reference, reference.lifecycles, result.lifecycles, "object-lifecycle"));
+  if (result.steps.length === reference.steps.length && last !== undefined && expected !== undefined) {
+    found.push(...differences(reference, expected.fields, last.fields, "end-state"));
+  }
+  return found;
+}
+
+/** After a fault a program may end once or twice, and is started again; only a crash loop is a violation. */
+function isReported(invariant: Violation["invariant"], { violations, applied }: ForeignRunResult, plan: FaultPlan) {
+  if (invariant !== "process-exit" || plan.faults.length === 0 || applied === 0) return true;
+  return violations.filter((one) => one.invariant === "process-exit").length >= crashLoopExits;
+}
+
+/** Exits without a new fault that make a crash loop. */
+const crashLoopExits = 3;
+
+function differences(
+  { masked }: ProgramReference,
+  expected: ReadonlyMap<string, string>,
+  actual: ReadonlyMap<string, string>,
+  invariant: "end-state" | "object-lifecycle",
+): readonly Violation[] {
+  const keys = differingKeys(expected, actual).filter((key) => !masked.has(key));
+  return keys.slice(0, maxReported).map((key) => ({
+    invariant,
+    message: `${key} is ${actual.get(key) ?? "missing"}, without faults ${expected.get(key) ?? "missing"}`,
+    object: key.split(" ").slice(0, 2).join(" "),
+  }));
+}
