@@ -29,6 +29,7 @@ import {
   type Session,
   subcommand,
 } from "../command/mod.ts";
+import { simulateProgramCommand } from "./program_command.ts";
 import { findingText, replayLine } from "./finding_text.ts";
 import { type RecordedFinding, writeRecording } from "./record_schedule.ts";
 import {
@@ -53,11 +54,16 @@ export const simulateCommand = subcommand({
     { line: "NAME", about: "every single fault, and a hundred storms for each workload" },
     { line: "--all --seeds 10000", about: "all controllers, with more storms" },
     { line: "NAME --faults crash --seeds 0", about: "only crashes" },
+    {
+      line: '--command "./manager --kubeconfig {kubeconfig}" --crds crds --workload workload.yaml',
+      about: "an operator in any language",
+    },
     { line: "NAME --record violation.jsonl", about: "record the first violation, for why --file" },
   ],
   flags: simulateFlags,
   async run(call) {
     const { flags, session } = call;
+    if (flags.command !== undefined) return await simulateProgramCommand(call, flags.command);
     const controllers = selectedControllers(call);
     const subjects = controllers.map((controller) => ({
       controller,

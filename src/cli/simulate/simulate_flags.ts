@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { parseBounded } from "../../schema/mod.ts";
 import { faultKinds, type FaultPlan, faultPlanSchema } from "../../simulation/mod.ts";
+import { programFlags } from "./program_flags.ts";
 import { commandLineOnly, flag, oneOf, text, wholeNumber } from "../flags/mod.ts";
 
 /** Parses a fault plan; undefined when the text is not a fault plan. */
@@ -24,6 +25,7 @@ function faultPlanText() {
 
 /** The flags of `simulate`. */
 export const simulateFlags = z.object({
+  ...programFlags,
   all: flag(z.boolean().default(false), {
     ...commandLineOnly,
     flags: "--all",
@@ -57,7 +59,7 @@ export const simulateFlags = z.object({
   workload: flag(text().optional(), {
     ...commandLineOnly,
     flags: "--workload <name>",
-    about: "simulate only this workload",
+    about: "simulate only this workload; with --command: the file or folder of the workloads",
     completes: "workload",
     example: '--workload "create"',
   }),

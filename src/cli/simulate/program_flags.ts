@@ -1,0 +1,60 @@
+/** The flags of `simulate` for operators that are programs of their own. */
+import { z } from "zod";
+import { commandLineOnly, flag, text, wholeNumber } from "../flags/mod.ts";
+
+const group = "Options for a program in any language:";
+
+/** The flags that only `simulate --command` has. */
+export const programFlags = {
+  command: flag(text().optional(), {
+    ...commandLineOnly,
+    flags: "--command <command>",
+    about: "simulate the operator that this command starts; {kubeconfig}, {port}, {dir} and others are replaced",
+    example: '--command "./manager --kubeconfig {kubeconfig} --metrics-bind-address 127.0.0.1:{port}"',
+    group,
+  }),
+  crds: flag(z.array(text()).default([]), {
+    ...commandLineOnly,
+    flags: "--crds <path>",
+    about:
+      "with --command: a file or folder with the CRDs, and with other objects that exist at the start; can be repeated",
+    example: "--crds config/crd/bases",
+    arity: "list",
+    completes: "file",
+    group,
+  }),
+  programName: flag(text().default("operator-system/operator"), {
+    ...commandLineOnly,
+    flags: "--program-name <namespace/name>",
+    about: "with --command: the Deployment and ServiceAccount that the program is",
+    example: "--program-name rabbitmq-system/rabbitmq-cluster-operator",
+    group,
+  }),
+  maxFindings: flag(wholeNumber(1, 1_000).prefault("3"), {
+    ...commandLineOnly,
+    flags: "--max-findings <count>",
+    about: "with --command: leave a workload after this many findings",
+    example: "--max-findings 10",
+    group,
+  }),
+  noSnapshots: flag(z.boolean().default(false), {
+    ...commandLineOnly,
+    flags: "--no-snapshots",
+    about: "with --command: always start with the first step of the workload",
+    group,
+  }),
+  quietSeconds: flag(wholeNumber(1, 600).prefault("3"), {
+    ...commandLineOnly,
+    flags: "--quiet-seconds <seconds>",
+    about: "with --command: how long nothing may change before a run without faults counts as at rest",
+    example: "--quiet-seconds 10",
+    group,
+  }),
+  startSeconds: flag(wholeNumber(1, 600).prefault("60"), {
+    ...commandLineOnly,
+    flags: "--start-seconds <seconds>",
+    about: "with --command: how long the program may take until it watches",
+    example: "--start-seconds 120",
+    group,
+  }),
+} as const;

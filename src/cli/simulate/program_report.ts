@@ -1,0 +1,146 @@
+/** The findings of `simulate --command` in words: what is lost, after which faults, how to run it again, and what happened. */
+import type { Cell, Line } from "../../observe/mod.ts";
+import {
+  faultKinds,
+  faultText,
+  type ProgramFinding,
+  type ProgramReport,
+  type WorkloadReport,
+} from "../../simulation/mod.ts";
+import { type Call, type ExitCode, exitCode } from "../command/mod.ts";
+import { approximateDuration, count, shellWord, table } from "../output/mod.ts";
+import type { SimulateFlags } from "./simulate_flags.ts";
+
+/** Prints a report, as text or as JSON. */
+export function printProgramReport(
+  { workloads }: ProgramReport,
+  { flags, session }: Call<SimulateFlags>,
+  command: string,
+): ExitCode {
+  const findings = workloads.flatMap((one) => one.findings);
+  const code = findings.length === 0 ? exitCode.done : exitCode.failed;
+  const replay = (finding: ShownFinding) => replayLine(finding, { flags, command, operator: session.operator.name });
+  if (flags.output === "json") {
+    const shown = workloads.map((one) => ({
+      ...one,
+      covered: Object.fromEntries(one.covered),
+      findings: one.findings.map(({ entries: _, ...finding }) => ({ ...finding, replay: replay(finding) })),
+    }));
+    session.printDocument(`${JSON.stringify(shown, undefined, 2)}\n`);
+    return code;
+  }
+  for (const finding of findings) session.printDocument(findingText(finding, replay(finding)));
+  session.print(...summaryTable(workloads));
+  for (const one of workloads) session.print(...coverageTable(one));
+  session.print(...workloads.map(totalText));
+  return code;
+}
+
+type ShownFinding = Omit<ProgramFinding, "entries">;
+
+function findingText(
+  { workload, plan, violations, seen, runs, timeline, output }: ShownFinding,
+  replay: string,
+): string {
+  const [first] = violations;
+  const lines = [
+    `workload "${workload}": ${first === undefined ? "" : lossText(first)}`,
+    ...violations.map(({ invariant, message }) => `  ${invariant}: ${message}`),
+    `  after: ${plan.faults.length === 0 ? "no fault" : plan.faults.map(faultText).join("; ")}`,
+    `  seen: in ${seen} of ${runs} runs`,
+    `  replay: ${replay}`,
+    "  the last lines of the program:",
+    ...output.map((line) => `    ${line}`),
+  ];
+  return `${lines.join("\n")}\n\n${timeline}\n`;
+}
+
+const kindNames: ReadonlyMap<string, string> = new Map([
+  ["persistentvolumeclaims", "the volume claim"],
+  ["persistentvolumes", "the volume"],
+  ["statefulsets.apps", "the StatefulSet"],
+  ["deployments.apps", "the Deployment"],
+  ["services", "the Service"],
+  ["secrets", "the Secret"],
+  ["configmaps", "the ConfigMap"],
+  ["pods", "the Pod"],
+]);
+
+/** What the user loses, in one sentence. */
+export function lossText({ invariant, message, object = "" }: ProgramFinding["violations"][number]): string {
+  const [collection = "", name = ""] = object.split(" ");
+  const subject = `${kindNames.get(collection) ?? collection} ${name}`;
+  const lives = /created (\d+), deleted (\d+).*without faults created (\d+), deleted (\d+)/.exec(message);
+  if (lives !== null) {
+    const [created = 0, deleted = 0, wasCreated = 0, wasDeleted = 0] = lives.slice(1).map(Number);
+    if (deleted > wasDeleted) return `${subject} was deleted, which does not happen without faults`;
+    if (created > wasCreated) return `${subject} was created again, and the old one is gone`;
+    return deleted < wasDeleted ? `${subject} was never deleted` : `${subject} was not created again`;
+  }
+  switch (invariant) {
+    case "object-lifecycle":
+      return message.includes(" is missing,")
+        ? `${subject} was never created`
+        : `${subject} should not have been created`;
+    case "end-state":
+      return `${subject} ends in another state than without faults`;
+    case "process-exit":
+      return "the program does not keep running";
+    case "quiescence":
+      return "the program does not come to rest";
+    default:
+      return message;
+  }
+}
+
+/** The command line that runs the plan of a finding again. */
+function replayLine(
+  { workload, plan }: ShownFinding,
+  { flags, command, operator }: { readonly flags: SimulateFlags; readonly command: string; readonly operator: string },
+): string {
+  const words = [
+    ...[operator, "simulate", "--command", shellWord(command)],
+    ...flags.crds.flatMap((path) => ["--crds", shellWord(path)]),
+    ...["--workload", shellWord(flags.workload ?? workload)],
+    ...(flags.programName === defaultName ? [] : ["--program-name", shellWord(flags.programName)]),
+    ...["--plan", shellWord(JSON.stringify(plan))],
+  ];
+  return words.join(" ");
+}
+
+const defaultName = "operator-system/operator";
+
+/** A table with one row for each workload. */
+function summaryTable(workloads: readonly WorkloadReport[]): readonly Line[] {
+  const header = ["WORKLOAD", "SCHEDULES", "FAULT POINTS", "PER MINUTE", "FINDINGS"];
+  const rows = workloads.map((one): readonly Cell[] => {
+    const { workload, schedules, covered, findings, ms } = one;
+    const all = [...covered.values()];
+    const tested = all.reduce((sum, kind) => sum + kind.tested, 0);
+    const points = all.reduce((sum, kind) => sum + kind.all, 0);
+    const perMinute = ms === 0 ? 0 : Math.round(tested * 60_000 / ms);
+    const tone = findings.length === 0 ? "success" : "error";
+    return [
+      ...[workload, String(schedules), `${tested} of ${points}`, String(perMinute)],
+      { text: String(findings.length), tone },
+    ];
+  });
+  return table([header, ...rows]);
+}
+
+function coverageTable({ covered }: WorkloadReport): readonly Line[] {
+  return table(faultKinds.flatMap((kind) => {
+    const number = covered.get(kind);
+    return number === undefined ? [] : [[`  ${kind}`, `${number.tested} of ${number.all}`]];
+  }));
+}
+
+function totalText({ workload, schedules, unconfirmed, convergenceMs, hasSnapshots, ms }: WorkloadReport): string {
+  const parts = [
+    `"${workload}": ${count(schedules, "run")} in ${approximateDuration(ms)}`,
+    `converges in ${approximateDuration(convergenceMs)}`,
+    hasSnapshots ? "runs start from snapshots" : "every run starts at the first step",
+    ...(unconfirmed === 0 ? [] : [`${count(unconfirmed, "difference")} not seen again`]),
+  ];
+  return parts.join(", ");
+}
