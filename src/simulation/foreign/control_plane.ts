@@ -5,7 +5,14 @@
  * Guarantees: a run that starts from a copy of a storage changes nothing in it. Disposing it ends all watches and timers.
  */
 import { apiVersionOf, type KubeObject, splitKey } from "../../api/mod.ts";
-import { type CallWebhook, type KubernetesApi, kubernetesApi, ObjectStorage, type User } from "../../apiserver/mod.ts";
+import {
+  type CallWebhook,
+  type ExecAnswers,
+  type KubernetesApi,
+  kubernetesApi,
+  ObjectStorage,
+  type User,
+} from "../../apiserver/mod.ts";
 import type { Clock, Random } from "../../async/mod.ts";
 import { ApiError, Client, type Transport } from "../../client/mod.ts";
 import { SimulatedCluster } from "../../cluster/mod.ts";
@@ -25,6 +32,8 @@ export interface ControlPlaneOptions {
   readonly signingKey?: string;
   /** @default over HTTPS */
   readonly callWebhook?: CallWebhook;
+  /** Scripts the commands of containers. @default the small shell of the server runs those that it knows */
+  readonly execAnswers?: ExecAnswers;
   readonly onError: (error: unknown) => void;
 }
 
@@ -58,12 +67,20 @@ export class ControlPlane implements AsyncDisposable {
   readonly #tokens: Readonly<Record<Sender, string>>;
 
   constructor(options: ControlPlaneOptions) {
-    const { clock, random, storage, identity, ca, signingKey, callWebhook, onError } = options;
+    const { clock, random, storage, identity, ca, signingKey, callWebhook, execAnswers, onError } = options;
     const token = () => crypto.randomUUID();
     this.#tokens = { user: token(), program: token(), cluster: token() };
     const account = `system:serviceaccount:${identity.namespace}:${identity.name}`;
     this.api = kubernetesApi({
-      ...{ clock, random, signingKey, callWebhook, onError, storage: storage?.copy() ?? new ObjectStorage() },
+      ...{
+        clock,
+        random,
+        signingKey,
+        callWebhook,
+        execAnswers,
+        onError,
+        storage: storage?.copy() ?? new ObjectStorage(),
+      },
       tokens: new Map([
         [this.#tokens.user, userOf(userFieldManager)],
         [this.#tokens.program, userOf(account)],

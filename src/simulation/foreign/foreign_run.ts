@@ -21,7 +21,8 @@ import { type ForeignWorkload, stepText } from "./foreign_workload.ts";
 import { startFrontServer } from "./front_server.ts";
 import { freeLocks } from "./leader_locks.ts";
 import { StepRunner } from "./perform_step.ts";
-import { launchOf, portsIn, type ProgramOptions } from "./program.ts";
+import { launchOf, portsOf, type ProgramOptions, webhookUrlOf } from "./program.ts";
+import { type ServiceStub, ServiceStubs } from "./service_stubs.ts";
 import { revisionOf } from "./stale_revision.ts";
 
 /** How long a run waits, in milliseconds. */
@@ -54,6 +55,8 @@ export interface ForeignRunOptions {
   /** The steps before this one have been performed: the storage has their result. @default 1 */
   readonly firstStep?: number;
   readonly plan: FaultPlan;
+  /** The applications that the program talks to. @default none */
+  readonly services?: readonly ServiceStub[];
   readonly pace: RunPace;
   /** The compared state after each step without faults; step 0 is the start. @default nothing is expected */
   readonly expected?: readonly ReadonlyMap<string, string>[];
@@ -135,6 +138,7 @@ export class ForeignRun implements AsyncDisposable {
   readonly #startedAt: number;
   readonly #firstRevision: number;
   #server: Server | undefined;
+  #stubs: ServiceStubs | undefined;
   #ports: readonly number[] = [];
   #process: ForeignProcess | undefined;
   #lastOutput: readonly string[] = [];
@@ -156,6 +160,8 @@ export class ForeignRun implements AsyncDisposable {
       ...{ clock, random, storage, onError, signingKey },
       identity: program.identity,
       ca: options.certificates.ca,
+      callWebhook: program.webhooks?.callerOf(() => webhookUrlOf(program, this.#ports)),
+      execAnswers: (call) => this.#stubs?.execAnswers(call),
     });
     this.#firstRevision = options.firstRevision;
     this.#recorder = new RunRecorder(this.#recorderOf(), () => []);
@@ -216,6 +222,7 @@ export class ForeignRun implements AsyncDisposable {
     if (process !== undefined) this.#proxy.disconnect(process);
     await process?.gone();
     await this.#server?.close();
+    await this.#stubs?.[Symbol.asyncDispose]();
     await this.#control[Symbol.asyncDispose]();
     await removePath(this.#options.folder).catch(() => {});
   }
@@ -234,7 +241,10 @@ export class ForeignRun implements AsyncDisposable {
       applied: this.#faults.applied,
       requests: this.#proxy.requests,
       entries: this.#entries,
-      output: this.#process?.lastOutput(maxOutputLines) ?? this.#lastOutput,
+      output: [
+        ...(this.#stubs?.unanswered ?? []).map((request) => `no answer is recorded for ${request}`),
+        ...this.#process?.lastOutput(maxOutputLines) ?? this.#lastOutput,
+      ],
       ms: this.#options.clock.monotonic() - this.#startedAt,
     };
   }
@@ -254,7 +264,10 @@ export class ForeignRun implements AsyncDisposable {
       },
       direct: this.#control.transportOf("program"),
     });
-    this.#ports = await freePorts(portsIn(`${program.command} ${Object.values(program.env).join(" ")}`));
+    this.#ports = await freePorts(portsOf(program));
+    const { services = [], clock, signal } = this.#options;
+    const { env, workingDirectory } = program;
+    this.#stubs = await ServiceStubs.start(services, { env, workingDirectory, clock, signal, onError });
   }
 
   /** Starts a process of the program. */
@@ -263,7 +276,8 @@ export class ForeignRun implements AsyncDisposable {
     this.#isStarting = true;
     const id = ++this.#processes;
     const token = crypto.randomUUID();
-    const place = { folder, token, podName, port: this.#server?.port ?? 0, freePorts: this.#ports };
+    const port = this.#server?.port ?? 0;
+    const place = { folder, token, podName, port, freePorts: this.#ports, stubs: this.#stubs };
     launchOf(program, place).then(({ argv, env }) => {
       const { workingDirectory } = program;
       const process = new ForeignProcess({
@@ -293,6 +307,7 @@ export class ForeignRun implements AsyncDisposable {
     try {
       await process?.gone();
       await this.#freeLocks();
+      await this.#stubs?.operatorEnded();
       await clock.sleep(downMs, signal);
       this.#start();
     } catch (error) {

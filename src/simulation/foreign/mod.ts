@@ -15,4 +15,14 @@ export {
   type SimulateProgramOptions,
   type WorkloadReport,
 } from "./simulate_program.ts";
+export { type GeneratedWorkloads, generateWorkloads, type GenerateWorkloadsOptions } from "./generated_workload.ts";
+export { webhookServicesOf } from "./program_webhooks.ts";
+export { RecordedAnswers } from "./recorded_answers.ts";
+export {
+  isAnswersFile,
+  parseServiceFlag,
+  type ServiceFlag,
+  type ServiceStub,
+  ServiceStubError,
+} from "./service_stubs.ts";
 export { parseWorkload, type WorkloadDocument, WorkloadFileError } from "./workload_file.ts";

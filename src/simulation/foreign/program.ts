@@ -9,6 +9,8 @@
 import { joinPath, makeDirectory, spawn, toBase64, writeFile } from "../../runtime/mod.ts";
 import type { CertificatePair } from "../../runtime/mod.ts";
 import type { ProgramIdentity } from "./program_objects.ts";
+import type { ProgramWebhooks } from "./program_webhooks.ts";
+import type { ServiceStubs } from "./service_stubs.ts";
 
 /** What does not change between the runs. */
 export interface ProgramOptions {
@@ -26,6 +28,10 @@ export interface ProgramOptions {
   readonly hasMounts: boolean;
   /** Further placeholders and their values. @default none */
   readonly values?: Readonly<Record<string, string>>;
+  /** The webhooks of the program. @default it has none */
+  readonly webhooks?: ProgramWebhooks;
+  /** Where it serves them; it may have the placeholders of ports: `https://127.0.0.1:{port2}`. */
+  readonly webhookUrl?: string;
 }
 
 /** Where the program of one run finds its server. */
@@ -37,6 +43,8 @@ export interface ProgramPlace {
   readonly freePorts: readonly number[];
   readonly token: string;
   readonly podName: string;
+  /** The applications that the program talks to. @default none */
+  readonly stubs?: Pick<ServiceStubs, "environment" | "placeholders">;
 }
 
 /** What a command's text can have, with what stands for it. */
@@ -50,6 +58,8 @@ export const placeholders: Readonly<Record<string, string>> = {
   port: "a free port; {port2} to {port9} are others",
   dir: "a folder of the run, which is empty at its start",
   namespace: "the namespace of the program",
+  certs: "a folder with the tls.crt and tls.key of webhooks",
+  "service:NAME": "the address of a service: 127.0.0.1:PORT",
 };
 
 /** A command and its variables. */
@@ -63,11 +73,13 @@ const accountFolder = "/var/run/secrets/kubernetes.io/serviceaccount";
 
 /** Writes the files of one process, and returns how to start it. */
 export async function launchOf(program: ProgramOptions, place: ProgramPlace): Promise<Launch> {
-  const { identity, ca, client, command, hasMounts } = program;
-  const { folder, port, token, freePorts, podName } = place;
+  const { identity, ca, client, command, hasMounts, webhooks } = program;
+  const { folder, port, token, podName, stubs } = place;
   const server = `https://${host}:${port}`;
   const account = joinPath(folder, "serviceaccount");
   await makeDirectory(account);
+  const certs = joinPath(folder, "certs");
+  await webhooks?.writeTo(certs);
   const files = {
     kubeconfig: joinPath(folder, "kubeconfig.yaml"),
     ca: joinPath(folder, "ca.crt"),
@@ -84,12 +96,15 @@ export async function launchOf(program: ProgramOptions, place: ProgramPlace): Pr
     writeFile(joinPath(account, "token"), token),
     writeFile(joinPath(account, "namespace"), namespace),
   ]);
-  const ports = Object.fromEntries(freePorts.map((one, index) => [index === 0 ? "port" : `port${index + 1}`, one]));
-  const values = { ...program.values, ...files, ...ports, server, token, namespace, dir: folder };
+  const values = {
+    ...{ ...program.values, ...stubs?.placeholders, ...files, ...portValues(place), certs },
+    ...{ server, token, namespace, dir: folder },
+  };
   const text = replaced(command, values);
   return {
     argv: hasMounts ? mounting(text, account, joinPath(folder, "run")) : ["/bin/sh", "-c", text],
     env: {
+      ...stubs?.environment,
       ...mapValues(program.env, (value) => replaced(value, values)),
       KUBECONFIG: files.kubeconfig,
       KUBERNETES_SERVICE_HOST: host,
@@ -103,6 +118,15 @@ export async function launchOf(program: ProgramOptions, place: ProgramPlace): Pr
       POD_SERVICE_ACCOUNT: name,
     },
   };
+}
+
+function portValues({ freePorts }: Pick<ProgramPlace, "freePorts">): Readonly<Record<string, number>> {
+  return Object.fromEntries(freePorts.map((one, index) => [index === 0 ? "port" : `port${index + 1}`, one]));
+}
+
+/** Where the program serves its webhooks. @param freePorts see {@link ProgramPlace} */
+export function webhookUrlOf({ webhookUrl = "" }: ProgramOptions, freePorts: readonly number[]): string {
+  return replaced(webhookUrl, portValues({ freePorts }));
 }
 
 /** Replaces `{name}` by its value; other braces stay. */
@@ -120,8 +144,9 @@ function mapValues(
   return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value)]));
 }
 
-/** The names in a command that are placeholders, with the highest port. */
-export function portsIn(text: string): number {
+/** How many free ports the program needs: the number of the highest placeholder. */
+export function portsOf({ command, env, webhookUrl = "" }: ProgramOptions): number {
+  const text = [command, webhookUrl, ...Object.values(env)].join(" ");
   const numbers = [...text.matchAll(/\{port([2-9]?)\}/g)].map(([, digit]) => digit === "" ? 1 : Number(digit));
   return Math.max(0, ...numbers);
 }

@@ -16,8 +16,8 @@ import { issueCertificates, type IssuedCertificates, serviceHosts } from "../../
 export interface ProgramWebhooksOptions {
   /** The objects that are created before the program starts. */
   readonly objects: readonly UntypedObject[];
-  /** Where the program serves its webhooks: `https://127.0.0.1:9443`. */
-  readonly url: string;
+  /** The host on which the program serves its webhooks: `127.0.0.1`. */
+  readonly host: string;
   readonly clock: Clock;
 }
 
@@ -34,27 +34,35 @@ export interface WebhookService {
 export class ProgramWebhooks {
   /** What the program serves with. */
   readonly certificates: IssuedCertificates;
-  /** For the API server. */
-  readonly callWebhook: CallWebhook;
+  readonly #clock: Clock;
 
-  private constructor(certificates: IssuedCertificates, callWebhook: CallWebhook) {
+  private constructor(certificates: IssuedCertificates, clock: Clock) {
     this.certificates = certificates;
-    this.callWebhook = callWebhook;
+    this.#clock = clock;
   }
 
   /** Issues the certificate for all Services of the objects. */
-  static async create({ objects, url, clock }: ProgramWebhooksOptions): Promise<ProgramWebhooks> {
-    const { hostname, origin } = new URL(url);
+  static async create({ objects, host, clock }: ProgramWebhooksOptions): Promise<ProgramWebhooks> {
     const names = webhookServicesOf(objects).flatMap(serviceHosts);
-    const hosts = [...new Set([...names, hostname.replace(/^\[(.*)\]$/, "$1"), "localhost", "127.0.0.1"])];
+    const hosts = [...new Set([...names, host, "localhost", "127.0.0.1"])];
     const certificates = await issueCertificates({ hosts, now: clock.now(), lifetimeMs });
+    return new ProgramWebhooks(certificates, clock);
+  }
+
+  /**
+   * How the API server of one run calls the webhooks.
+   *
+   * @param url where the program of the run serves them: `https://127.0.0.1:9443`
+   */
+  callerOf(url: () => string): CallWebhook {
     // One program serves all Services, also those of configurations that it creates itself.
     const services = new Map<string, string>();
-    const call = httpsWebhookCaller({ clock, services });
-    return new ProgramWebhooks(certificates, (target, body, options) => {
-      if (target.service !== undefined) services.set(`${target.service.namespace}/${target.service.name}`, origin);
+    const call = httpsWebhookCaller({ clock: this.#clock, services });
+    return (target, body, options) => {
+      const { service } = target;
+      if (service !== undefined) services.set(`${service.namespace}/${service.name}`, new URL(url()).origin);
       return call(target, body, options);
-    });
+    };
   }
 
   /** The object as the server gets it: each webhook without an authority trusts that of the program. */

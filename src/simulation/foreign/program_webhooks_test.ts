@@ -45,7 +45,7 @@ test("the server calls the program with the certificate that it got as files", a
   const port = await freePort();
   const webhooks = await ProgramWebhooks.create({
     objects: [configuration()],
-    url: `https://127.0.0.1:${port}`,
+    host: "127.0.0.1",
     clock: systemClock,
   });
   await webhooks.writeTo(folder.path);
@@ -54,7 +54,10 @@ test("the server calls the program with the certificate that it got as files", a
     readText(`${folder.path}/tls.key`),
   ]);
   const asked: string[] = [];
-  const { server } = kubernetesApi({ random: seededRandom(1), callWebhook: webhooks.callWebhook });
+  const { server } = kubernetesApi({
+    random: seededRandom(1),
+    callWebhook: webhooks.callerOf(() => `https://127.0.0.1:${port}`),
+  });
   using _server = server;
   const client = new Client(server.fetch);
   const create = async (object: UntypedObject, path: string) =>
@@ -93,7 +96,7 @@ test("the server calls the program with the certificate that it got as files", a
 test("an authority is added where there is none, and where cert-manager would replace it", async () => {
   const objects = [configuration(), definition];
   assertEquals(webhookServicesOf(objects).length, 1);
-  const webhooks = await ProgramWebhooks.create({ objects, url: "https://[::1]:9443", clock: systemClock });
+  const webhooks = await ProgramWebhooks.create({ objects, host: "::1", clock: systemClock });
   const ca = btoa(webhooks.certificates.ca);
   const bundles = (object: UntypedObject) =>
     [...JSON.stringify(webhooks.withAuthority(object)).matchAll(/"caBundle":"([^"]*)"/g)].map(([, bundle]) => bundle);

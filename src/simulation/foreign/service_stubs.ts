@@ -90,16 +90,6 @@ export class ServiceStubs implements AsyncDisposable {
     return Object.fromEntries(this.#running.map(({ name, port }) => [`service:${name}`, `${loopback}:${port}`]));
   }
 
-  /** The Services of the stubs, which lead the proxies of the API server to them. */
-  objects(namespace: string): readonly UntypedObject[] {
-    return this.#running.map(({ name, port }) => ({
-      apiVersion: "v1",
-      kind: "Service",
-      metadata: { name, namespace },
-      spec: { type: "ExternalName", externalName: "localhost", ports: [{ name: "stub", port }] },
-    }));
-  }
-
   /** Answers commands in containers, from the files of all stubs. */
   get execAnswers(): ExecAnswers {
     return (call) => {
@@ -125,6 +115,16 @@ export class ServiceStubs implements AsyncDisposable {
     const { onError } = this.#options;
     await Promise.all(this.#running.map((running) => running.stop().catch(onError)));
   }
+}
+
+/** The Services of the stubs whose ports are known, which lead the proxies of the API server to them. */
+export function serviceObjects(stubs: readonly ServiceStub[], namespace: string): readonly UntypedObject[] {
+  return stubs.filter(({ port }) => port !== undefined).map(({ name, port }) => ({
+    apiVersion: "v1",
+    kind: "Service",
+    metadata: { name, namespace },
+    spec: { type: "ExternalName", externalName: "localhost", ports: [{ name: "stub", port }] },
+  }));
 }
 
 /** One stub that runs. */

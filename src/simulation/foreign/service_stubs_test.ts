@@ -1,10 +1,13 @@
 /** Tests stubs of applications: programs and recorded answers on loopback. */
+import { builtin } from "../../api/mod.ts";
+import { kubernetesApi } from "../../apiserver/mod.ts";
+import { Client } from "../../client/mod.ts";
 import { systemClock } from "../../async/mod.ts";
 import { environment } from "../../runtime/mod.ts";
 import { assertEquals, assertMatch, assertRejects, test } from "../../../tests/testing.ts";
 import { TemporaryFolder } from "../../client/testing/temporary_folder.ts";
 import { RecordedAnswers } from "./recorded_answers.ts";
-import { parseServiceFlag, type ServiceStub, ServiceStubs } from "./service_stubs.ts";
+import { parseServiceFlag, serviceObjects, type ServiceStub, ServiceStubs } from "./service_stubs.ts";
 
 const { signal } = new AbortController();
 const options = {
@@ -41,10 +44,21 @@ test("a program is started on the port that it gets, and keeps or forgets its st
   assertEquals([await text(running, "kept", "/"), await text(running, "lost-db", "/")], ["1", "1"]);
   await running.operatorEnded();
   assertEquals([await text(running, "kept", "/"), await text(running, "lost-db", "/")], ["2", "1"]);
-  assertEquals(running.objects("ops").map(({ kind, metadata }) => `${kind} ${metadata.namespace}/${metadata.name}`), [
-    "Service ops/kept",
-    "Service ops/lost-db",
-  ]);
+});
+
+test("a stub with a port of its own has a Service that the server accepts", async () => {
+  const stubs: ServiceStub[] = [
+    { name: "zk", port: 2181, source: { kind: "program", command: "true" } },
+    { name: "db", source: { kind: "program", command: "true" } },
+  ];
+  const { server } = kubernetesApi();
+  using _server = server;
+  const client = new Client(server.fetch);
+  for (const object of serviceObjects(stubs, "default")) {
+    await client.raw("/api/v1/namespaces/default/services", { method: "POST", body: JSON.stringify(object) });
+  }
+  const { items } = await client.list(builtin.Service);
+  assertEquals(items.filter(({ spec }) => spec.type === "ExternalName").map(({ metadata }) => metadata.name), ["zk"]);
 });
 
 test("recorded answers are served, and a forgetful one begins again", async () => {

@@ -15,9 +15,11 @@ import type { Violation } from "../violation.ts";
 import { prepareCluster, type PreparedCluster } from "./baseline.ts";
 import { firstStepOf, ForeignRun, type ForeignRunResult, isEqual, type RunPace } from "./foreign_run.ts";
 import type { ForeignWorkload } from "./foreign_workload.ts";
+import { serviceObjects, type ServiceStub } from "./service_stubs.ts";
 import { canMount, type ProgramOptions } from "./program.ts";
 import { programFaults } from "./program_faults.ts";
 import type { ProgramIdentity } from "./program_objects.ts";
+import { ProgramWebhooks } from "./program_webhooks.ts";
 import { compareRun, type ProgramReference, referenceOf } from "./program_reference.ts";
 
 /** Options of {@link simulateProgram}. */
@@ -34,6 +36,10 @@ export interface SimulateProgramOptions {
   /** What exists before the program starts: CRDs, Secrets ... */
   readonly objects: readonly UntypedObject[];
   readonly workloads: readonly ForeignWorkload[];
+  /** The applications that the program talks to. @default none */
+  readonly services?: readonly ServiceStub[];
+  /** Where the program serves its webhooks; it may have placeholders of ports. @default it has none */
+  readonly webhookUrl?: string;
   /** A folder for the files of the runs. */
   readonly folder: string;
   /** Only this plan is run. @default all single faults */
@@ -150,7 +156,7 @@ class ProgramSimulation {
 
   static async prepare(options: SimulateProgramOptions): Promise<ProgramSimulation> {
     const { clock, random, identity = defaultIdentity, env, folder, command, values, workingDirectory } = options;
-    const { objects, signal, onError } = options;
+    const { webhookUrl, services = [], signal, onError } = options;
     const now = clock.now();
     const hosts = ["127.0.0.1", "localhost", "kubernetes.default.svc"];
     const [certificates, client, hasMounts] = await Promise.all([
@@ -159,8 +165,13 @@ class ProgramSimulation {
       canMount(joinPath(folder, "mount"), env),
     ]);
     const { ca } = certificates;
+    const webhooks = webhookUrl === undefined
+      ? undefined
+      : await ProgramWebhooks.create({ objects: options.objects, host: hostOf(webhookUrl), clock });
+    const given = [...serviceObjects(services, identity.namespace), ...options.objects];
+    const objects = given.map((object) => webhooks?.withAuthority(object) ?? object);
     const prepared = await prepareCluster({ identity, objects, ca, clock, random, signal, onError });
-    const program = { command, identity, env, workingDirectory, ca, client, hasMounts, values };
+    const program = { command, identity, env, workingDirectory, ca, client, hasMounts, values, webhooks, webhookUrl };
     return new ProgramSimulation(options, { program, certificates, clientCa: client.ca, prepared });
   }
 
@@ -173,10 +184,10 @@ class ProgramSimulation {
   /** Runs a workload once. @param how from an earlier state, with what is expected */
   async runOnce(workload: ForeignWorkload, how: RunVariant): Promise<ForeignRunResult> {
     const { program, certificates, clientCa, prepared } = this.#parts;
-    const { clock, signal, onError, folder } = this.#options;
+    const { clock, signal, onError, folder, services } = this.#options;
     const number = ++this.#runs;
     await using run = new ForeignRun({
-      ...{ program, certificates, clientCa, clock, signal, onError, workload, plan: noFaults },
+      ...{ program, certificates, clientCa, clock, signal, onError, workload, services, plan: noFaults },
       storage: prepared.storage,
       firstRevision: prepared.storage.revision,
       podName: prepared.podName,
@@ -369,6 +380,11 @@ class WorkloadState {
     this.#covered.set(kind, count);
     return count;
   }
+}
+
+/** The host of a URL whose port may be a placeholder: `::1` of `https://[::1]:{port}`. */
+function hostOf(url: string): string {
+  return /^https:\/\/(\[[^\]]*\]|[^/:]*)/.exec(url)?.[1]?.replace(/^\[(.*)\]$/, "$1") ?? "localhost";
 }
 
 function notStarted({ violations: [first], output }: ForeignRunResult): ProgramStartError {
