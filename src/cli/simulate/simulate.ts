@@ -31,6 +31,7 @@ import {
 } from "../command/mod.ts";
 import { simulateProgramCommand } from "./program_command.ts";
 import { findingText, replayLine } from "./finding_text.ts";
+import { casesOf, type JUnitSuite, writeJUnit } from "./junit.ts";
 import { type RecordedFinding, writeRecording } from "./record_schedule.ts";
 import {
   runSimulationWorker,
@@ -138,7 +139,7 @@ async function replayPlan(
   subjects: readonly SimulatedController[],
   plan: FaultPlan,
 ): Promise<ExitCode> {
-  const { seed, replicas, timeline, output, record } = flags;
+  const { seed, replicas, timeline, output, record, junit } = flags;
   const found: Finding[] = [];
   let passed: RecordedFinding | undefined;
   for (const { controller, workloads } of subjects) {
@@ -154,6 +155,7 @@ async function replayPlan(
     }
   }
   if (record !== undefined) await recordTo(record, found[0] ?? passed, session);
+  if (junit !== undefined) await writeJUnit(junit, suitesOf(subjects, found, session));
   if (output === "json") session.printDocument(`${JSON.stringify(found.map(shownFinding), undefined, 2)}\n`);
   else printFindings(found, subjects, { flags, session });
   if (found.length === 0) session.info("no violation with this plan");
@@ -164,6 +166,21 @@ async function recordTo(path: string, recorded: RecordedFinding | undefined, ses
   if (recorded === undefined) return session.info("nothing is recorded: there is no violation");
   await writeRecording(path, recorded, session);
   session.info(`recorded workload "${recorded.workload}" of ${recorded.controller} in ${path}`);
+}
+
+/** One suite for each controller. */
+function suitesOf(
+  subjects: readonly SimulatedController[],
+  findings: readonly Finding[],
+  { operator }: Session,
+): readonly JUnitSuite[] {
+  return subjects.map(({ controller, workloads }) => {
+    const found = findings.filter((finding) => finding.controller === controller.name).map((finding) => ({
+      ...finding,
+      text: findingText(finding, { operator: operator.name, controller }),
+    }));
+    return { name: controller.name, cases: casesOf(workloads.map(({ name }) => name), found) };
+  });
 }
 
 /** Prints each finding; the file of `--record` has the first one. */
@@ -193,6 +210,7 @@ async function printReports(
 ): Promise<ExitCode> {
   const findings = reports.flatMap((report) => report.findings);
   if (flags.record !== undefined) await recordTo(flags.record, findings[0], session);
+  if (flags.junit !== undefined) await writeJUnit(flags.junit, suitesOf(subjects, findings, session));
   if (flags.output === "json") session.printDocument(reportJson(reports, session.operator.name));
   else {
     printFindings(findings, subjects, { flags, session });

@@ -93,6 +93,13 @@ export const simulateFlags = z.object({
     example: "--record violation.jsonl",
     completes: "file",
   }),
+  junit: flag(text().optional(), {
+    ...commandLineOnly,
+    flags: "--junit <path>",
+    about: "write the violations in this file, in the format of JUnit, for CI systems",
+    example: "--junit simulate.xml",
+    completes: "file",
+  }),
   output: flag(oneOf(["json"]).optional(), {
     ...commandLineOnly,
     flags: "-o, --output <format>",
