@@ -4,22 +4,21 @@
  *
  * Guarantees: at the end, also after a signal, no process of the program lives and no file of a run is left.
  */
-import { isJsonObject, type UntypedObject } from "../../api/mod.ts";
-import { directoryOf, joinPath, processFacts, removePath, resolvePath } from "../../runtime/mod.ts";
+import type { UntypedObject } from "../../api/mod.ts";
+import { joinPath, removePath } from "../../runtime/mod.ts";
 import {
-  type ForeignWorkload,
-  parseWorkload,
   PrepareError,
   type ProgramReport,
   ProgramStartError,
+  ServiceStubError,
   simulateProgram,
   type SimulateProgramOptions,
-  WorkloadFileError,
+  webhookServicesOf,
 } from "../../simulation/mod.ts";
 import { type Call, CommandError, type ExitCode, exitCode, listenForInterrupts } from "../command/mod.ts";
-import { readDocuments, type YamlFileDocument } from "../documents/mod.ts";
 import { UsageError } from "../flags/mod.ts";
 import { scope } from "../../async/mod.ts";
+import { readObjects, readServices, readWorkloads } from "./program_inputs.ts";
 import { printProgramReport } from "./program_report.ts";
 import type { SimulateFlags } from "./simulate_flags.ts";
 
@@ -32,7 +31,9 @@ export async function simulateProgramCommand(call: Call<SimulateFlags>, command:
     throw new UsageError(`Cannot simulate the program "${flags.programName}": it has no namespace and name`);
   }
   const objects = await readObjects(call);
-  const workloads = await readWorkloads(call);
+  checkWebhooks(objects, flags.webhookUrl);
+  const workloads = await readWorkloads(call, objects);
+  const services = await readServices(call);
   using interrupts = listenForInterrupts(session);
   using stopping = scope(interrupts.stop);
   const folder = joinPath(
@@ -41,9 +42,10 @@ export async function simulateProgramCommand(call: Call<SimulateFlags>, command:
   );
   session.atEnd(() => removePath(folder).catch(() => {}));
   const options: SimulateProgramOptions = {
-    ...{ command, objects, workloads, folder, clock, random, signal: stopping.signal },
+    ...{ command, objects, workloads, services, folder, clock, random, signal: stopping.signal },
     env: programVariables(session.environment),
     identity: { namespace, name },
+    webhookUrl: flags.webhookUrl,
     plan: flags.plan,
     ...(flags.faults.length === 0 ? {} : { kinds: new Set(flags.faults) }),
     points: flags.points,
@@ -56,7 +58,7 @@ export async function simulateProgramCommand(call: Call<SimulateFlags>, command:
   };
   const report = await Promise.race([interrupts.forced, simulated(options, call)]);
   if (typeof report === "number") return report;
-  return printProgramReport(report, call, command);
+  return await printProgramReport(report, call, command);
 }
 
 /** Runs the engine, with progress. Its errors become those of a command. */
@@ -81,6 +83,9 @@ async function simulated(options: SimulateProgramOptions, { session }: Call<Simu
         cause: error,
       });
     }
+    if (error instanceof ServiceStubError) {
+      throw new CommandError(error.message, { code: exitCode.failed, advice: "Check --service", cause: error });
+    }
     if (error instanceof PrepareError) {
       throw new CommandError(error.message, { code: exitCode.failed, advice: "Check --crds", cause: error });
     }
@@ -88,63 +93,15 @@ async function simulated(options: SimulateProgramOptions, { session }: Call<Simu
   }
 }
 
-/** The objects of `--crds`. */
-async function readObjects(call: Call<SimulateFlags>): Promise<readonly UntypedObject[]> {
-  const objects: UntypedObject[] = [];
-  for (const path of call.flags.crds) {
-    for (const document of await documentsOf(path, call)) {
-      for (const item of itemsOf(document.value)) {
-        if (!isUntypedObject(item)) throw cannotRead(`${document.name}:${document.line}`, "it is no Kubernetes object");
-        objects.push(item);
-      }
-    }
-  }
-  return objects;
-}
-
-/** The objects of a List, or the object itself. */
-function itemsOf(value: unknown): readonly unknown[] {
-  if (!isJsonObject(value) || !`${value.kind}`.endsWith("List") || !Array.isArray(value.items)) return [value];
-  return value.items;
-}
-
-function isUntypedObject(value: unknown): value is UntypedObject {
-  return isJsonObject(value) && typeof value.apiVersion === "string" && typeof value.kind === "string" &&
-    isJsonObject(value.metadata) && typeof value.metadata.name === "string";
-}
-
-/** The workloads of `--workload FILE|DIR`. */
-async function readWorkloads(call: Call<SimulateFlags>): Promise<readonly ForeignWorkload[]> {
-  const { workload: path } = call.flags;
-  if (path === undefined) {
-    throw new UsageError("Cannot simulate the program: there is no workload", "Name its file with --workload");
-  }
-  const workloads: ForeignWorkload[] = [];
-  for (const document of await documentsOf(path, call)) {
-    try {
-      workloads.push(
-        await parseWorkload(document, {
-          documentsOf: (named, file) => documentsOf(resolvePath(directoryOf(resolved(file)), named), call),
-        }),
-      );
-    } catch (error) {
-      if (!(error instanceof WorkloadFileError)) throw error;
-      throw new CommandError(error.message, { code: exitCode.usage, cause: error });
-    }
-  }
-  return workloads;
-}
-
-function resolved(path: string): string {
-  return resolvePath(processFacts().workingDirectory, path);
-}
-
-async function documentsOf(path: string, { session }: Call<SimulateFlags>): Promise<readonly YamlFileDocument[]> {
-  return await readDocuments(path, { stdin: session.processEnvironment.stdin, cannotRead });
-}
-
-function cannotRead(place: string, state: string): CommandError {
-  return new CommandError(`Cannot read "${place}": ${state}`, { code: exitCode.usage });
+/** A webhook that nothing serves would reject every write. @throws UsageError */
+function checkWebhooks(objects: readonly UntypedObject[], webhookUrl: string | undefined): void {
+  const configurations = objects.filter(({ kind }) => kind.endsWith("WebhookConfiguration"));
+  const [service] = webhookServicesOf(configurations);
+  if (service === undefined || webhookUrl !== undefined) return;
+  throw new UsageError(
+    `Cannot call the webhooks of Service "${service.namespace}/${service.name}": no Pod runs here`,
+    "Say where the program serves them, as --webhook-url https://127.0.0.1:9443, or leave their configurations out",
+  );
 }
 
 /** The variables of this process, but for those that lead to another cluster. */

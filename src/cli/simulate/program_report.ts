@@ -9,17 +9,25 @@ import {
 } from "../../simulation/mod.ts";
 import { type Call, type ExitCode, exitCode } from "../command/mod.ts";
 import { approximateDuration, count, shellWord, table } from "../output/mod.ts";
+import { casesOf, writeJUnit } from "./junit.ts";
+import { generatedWorkload } from "./program_inputs.ts";
 import type { SimulateFlags } from "./simulate_flags.ts";
 
 /** Prints a report, as text or as JSON. */
-export function printProgramReport(
+export async function printProgramReport(
   { workloads }: ProgramReport,
   { flags, session }: Call<SimulateFlags>,
   command: string,
-): ExitCode {
+): Promise<ExitCode> {
   const findings = workloads.flatMap((one) => one.findings);
   const code = findings.length === 0 ? exitCode.done : exitCode.failed;
   const replay = (finding: ShownFinding) => replayLine(finding, { flags, command, operator: session.operator.name });
+  if (flags.junit !== undefined) {
+    const found = findings.map((finding) => ({ ...finding, text: findingText(finding, replay(finding)) }));
+    const cases = casesOf(workloads.map(({ workload }) => workload), found);
+    const seconds = workloads.reduce((sum, { ms }) => sum + ms / 1_000, 0);
+    await writeJUnit(flags.junit, [{ name: flags.programName, cases, seconds }]);
+  }
   if (flags.output === "json") {
     const shown = workloads.map((one) => ({
       ...one,
@@ -101,7 +109,12 @@ function replayLine(
   const words = [
     ...[operator, "simulate", "--command", shellWord(command)],
     ...flags.crds.flatMap((path) => ["--crds", shellWord(path)]),
-    ...["--workload", shellWord(flags.workload ?? workload)],
+    ...["--workload", shellWord(flags.workload ?? workload), "--only", shellWord(workload)],
+    ...(flags.workload === generatedWorkload ? ["--max-steps", `${flags.maxSteps}`, "--seed", `${flags.seed}`] : []),
+    ...flags.sample.flatMap((path) => ["--sample", shellWord(path)]),
+    ...flags.service.flatMap((text) => ["--service", shellWord(text)]),
+    ...flags.forgetfulService.flatMap((name) => ["--forgetful-service", shellWord(name)]),
+    ...(flags.webhookUrl === undefined ? [] : ["--webhook-url", shellWord(flags.webhookUrl)]),
     ...(flags.programName === defaultName ? [] : ["--program-name", shellWord(flags.programName)]),
     ...["--plan", shellWord(JSON.stringify(plan))],
   ];

@@ -59,7 +59,7 @@ export const simulateFlags = z.object({
   workload: flag(text().optional(), {
     ...commandLineOnly,
     flags: "--workload <name>",
-    about: "simulate only this workload; with --command: the file or folder of the workloads",
+    about: "simulate only this workload; with --command: their file or folder, or generated",
     completes: "workload",
     example: '--workload "create"',
   }),

@@ -10,7 +10,7 @@
 import { isDeepEqual, parseExactJson, printExactJson, splitKey, type UntypedObject } from "../../api/mod.ts";
 import { type VersionSchema, versionSchemaOf } from "../../apiserver/mod.ts";
 import { type Random, seededRandom } from "../../async/mod.ts";
-import type { Crd, Json, StructuralSchema } from "../../schema/mod.ts";
+import { type Crd, type Json, type StructuralSchema, z } from "../../schema/mod.ts";
 import type { ForeignStep, ForeignWorkload, ObjectSelector } from "./foreign_workload.ts";
 import { changesOf, type FieldChange, fieldOf, fieldsOf, minimalValue } from "./generated_values.ts";
 
@@ -72,6 +72,23 @@ export function generateWorkloads(options: GenerateWorkloadsOptions): GeneratedW
     }));
   });
   return { workloads: [createAndDelete, ...changing], skipped };
+}
+
+/** What is used of a definition. */
+const definitionSchema = z.object({
+  spec: z.object({
+    group: z.string(),
+    names: z.object({ kind: z.string() }),
+    versions: z.array(z.object({ name: z.string(), schema: z.object({ openAPIV3Schema: z.looseObject({}) }) })).min(1),
+  }),
+});
+
+/** The CustomResourceDefinitions among objects of files, if they have schemas. The server checks the rest. */
+export function definitionsOf(objects: readonly UntypedObject[]): readonly Crd[] {
+  return objects.flatMap((object) => {
+    if (object.kind !== "CustomResourceDefinition" || !definitionSchema.safeParse(object).success) return [];
+    return [object as unknown as Crd];
+  });
 }
 
 /** The given samples; without any, the smallest valid object of each kind. */

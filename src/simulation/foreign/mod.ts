@@ -15,7 +15,12 @@ export {
   type SimulateProgramOptions,
   type WorkloadReport,
 } from "./simulate_program.ts";
-export { type GeneratedWorkloads, generateWorkloads, type GenerateWorkloadsOptions } from "./generated_workload.ts";
+export {
+  definitionsOf,
+  type GeneratedWorkloads,
+  generateWorkloads,
+  type GenerateWorkloadsOptions,
+} from "./generated_workload.ts";
 export { webhookServicesOf } from "./program_webhooks.ts";
 export { RecordedAnswers } from "./recorded_answers.ts";
 export {
