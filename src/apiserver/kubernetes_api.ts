@@ -41,7 +41,7 @@ import { CustomResources, definitionRules } from "./crd/mod.ts";
 import { deviceRules } from "./devices/mod.ts";
 import { discoveryPaths, issuerPaths, processPages } from "./discovery/mod.ts";
 import { proxyHandlers, standInClient } from "./forward/mod.ts";
-import { bodyFamilies, builtinFamilies } from "./kinds/mod.ts";
+import { bodyFamilies, builtinFamilies, serveRemovedVersion } from "./kinds/mod.ts";
 import { type Attributes, draftOf, type JsonObject, type Kind, StatusError, type User } from "./model/mod.ts";
 import { openApiPaths } from "./openapi/mod.ts";
 import { builtinAdmission, type SetUsed } from "./plugins/mod.ts";
@@ -91,6 +91,8 @@ export interface KubernetesApiOptions {
   readonly flags?: ReadonlyMap<string, string>;
   /** The certificate for other API servers, to which requests are passed on; a ConfigMap has its authority. @default none */
   readonly frontProxy?: FrontProxy;
+  /** Versions that Kubernetes has removed, for operators of their time: `policy/v1beta1`. @default none */
+  readonly removedVersions?: readonly string[];
   /** Called with each unexpected error; the client gets a 500. @default writes it to stderr, without secrets */
   readonly onError?: (error: unknown) => void;
 }
@@ -119,6 +121,7 @@ export interface KubernetesApi {
 export function kubernetesApi(options: KubernetesApiOptions = {}): KubernetesApi {
   const { clock = systemClock, random = systemRandom, storage = new ObjectStorage() } = options;
   const kinds = copyOfBuiltinKinds();
+  for (const version of options.removedVersions ?? []) serveRemovedVersion(version, kinds);
   const now = () => clock.now();
   const callWebhook = options.callWebhook ?? httpsWebhookCaller({ clock, services: options.webhookServices });
   const onError = options.onError === undefined ? {} : { onError: options.onError };

@@ -42,6 +42,8 @@ export interface EmbeddedClusterOptions {
   readonly name?: string;
   /** The namespace of that context. @default "default" */
   readonly namespace?: string;
+  /** Versions that Kubernetes has removed, and that the server serves for old operators: `policy/v1beta1`. @default none */
+  readonly removedVersions?: readonly string[];
   /** Called with internal errors of the server. */
   readonly onError: (error: unknown) => void;
   /** The time of the server and of the simulated nodes. @default systemClock */
@@ -172,6 +174,7 @@ export class EmbeddedCluster implements AsyncDisposable {
       accounts: accounts.accounts,
       callWebhook: webhookCaller(controllers, clock, others),
       frontProxy,
+      removedVersions: options.removedVersions,
       components: options.workloads === false ? [] : ["controller-manager", "scheduler"],
       onError,
     });

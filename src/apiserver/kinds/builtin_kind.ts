@@ -111,6 +111,12 @@ export class BuiltinKind implements Kind {
     this.depth = rules.depth;
   }
 
+  /** The same kind in a version whose objects have the same fields. */
+  inVersion(version: string): BuiltinKind {
+    const { names } = this.#options;
+    return new BuiltinKind({ ...this.#options, names: { ...names, version, storageVersionHash: "" } });
+  }
+
   get schema(): TypeSchema {
     this.#schema ??= this.#options.types().named(this.struct.fullName);
     return this.#schema;

@@ -15,6 +15,7 @@ export { coversScopes, firstServiceIp, serviceCidr } from "./core/mod.ts";
 export { builtinTable, meterOf } from "./kind_groups.ts";
 export { type KindEffect, kindEffects } from "./kind_effects.ts";
 export { builtinGroups, type BuiltinNames } from "./kind_names.ts";
+export { removedVersions, serveRemovedVersion } from "./removed_versions.ts";
 export { systemPriorities, systemPriorityClasses } from "./other_groups/mod.ts";
 export { aggregateResources, claimNames, configMapNames, secretNames } from "./pods/mod.ts";
 export { type SelectorCheck, selectorRules } from "./resource/mod.ts";

@@ -1,0 +1,52 @@
+/**
+ * BuiltOperator and OperatorCase: an operator that nobody in this project wrote, as data: which module of the Go module proxy
+ * it is built from, which of the module's files are its CRDs, how it is started, and what users do with it.
+ *
+ * Guarantees: nothing here is of the operator itself but names, versions and paths: its files are read when it is built.
+ */
+
+/** What an operator is built from. */
+export interface OperatorSource {
+  /** `github.com/pravega/zookeeper-operator`. */
+  readonly module: string;
+  /** `v0.2.8`. */
+  readonly version: string;
+  /** The package of the program, in the module: `./cmd/manager`. */
+  readonly package: string;
+  /** `MODULE@VERSION` that go.mod must not require, because the proxy has it no more and the program does not need it. */
+  readonly excludes?: readonly string[];
+  /** `MODULE=MODULE@VERSION` for modules that moved. */
+  readonly replaces?: readonly string[];
+  /** Files and folders of the module with CustomResourceDefinitions; other documents in them are left out. */
+  readonly crds: readonly string[];
+}
+
+/** A program that stands in for the application that the operator connects to. */
+export interface Application {
+  /** The host names under which the operator looks for it. */
+  readonly hosts: readonly string[];
+  /** A module in the folder of the operator that listens on a port of 127.0.0.1: `server.ts`. */
+  readonly program: string;
+  readonly port: number;
+}
+
+/** One operator in one version. */
+export interface OperatorCase {
+  /** `zookeeper-0.2.8`: the argument of run.ts, and the name of the folder in the cache. */
+  readonly name: string;
+  /** The folder of this case: own objects, sample and workloads. */
+  readonly folder: string;
+  readonly source: OperatorSource;
+  /** Own YAML files and folders that the server gets beside the CRDs: namespaces, access, Secrets. @default none */
+  readonly objects?: readonly string[];
+  /** Versions that Kubernetes has removed and the operator needs: `policy/v1beta1`. @default none */
+  readonly removedVersions?: readonly string[];
+  /** Arguments of the program, with the placeholders of `--command`: `{kubeconfig}`, `{port}`. @default none */
+  readonly args?: readonly string[];
+  /** Variables of the program, with the same placeholders. @default none */
+  readonly env?: Readonly<Record<string, string>>;
+  /** @default none */
+  readonly application?: Application;
+  /** Workload files in the folder; the first one shows that the sample converges. */
+  readonly workloads: readonly string[];
+}
