@@ -32,6 +32,7 @@ import type { SigningAuthority } from "./signing_authority.ts";
 import { approvingController, cleaningController, signingController } from "./signing_requests.ts";
 import { statefulSetController } from "./stateful_set.ts";
 import { volumeBinder, volumePhaseController } from "./volume_binder.ts";
+import { volumeExpander } from "./volume_expander.ts";
 import { policyStatusController } from "./policy_status.ts";
 import {
   attributesProtectionController,
@@ -95,6 +96,7 @@ const onDemand: ReadonlySet<string> = new Set([
   "validatingadmissionpolicy-status-controller",
   "volumeattributesclass-protection-controller",
   volumeBinder.name,
+  volumeExpander.name,
   volumePhaseController.name,
   volumeProvisioner.name,
 ]);
@@ -203,7 +205,7 @@ export function clusterControllers(options: ClusterControllersOptions = {}): rea
     signingController(options.signingAuthority),
     approvingController(),
     cleaningController(),
-    ...(options.volumes === "assumed" ? [] : [volumeBinder, volumePhaseController, volumeProvisioner]),
+    ...(options.volumes === "assumed" ? [] : [volumeBinder, volumePhaseController, volumeProvisioner, volumeExpander]),
     resourceQuotaController(),
     claimCreationController(),
     claimReleaseController(),
