@@ -34,13 +34,27 @@ const oldDefinition = z.looseObject({
   }),
 });
 
-const definition = z.looseObject({ kind: z.literal("CustomResourceDefinition") });
+const definition = z.looseObject({ kind: z.literal("CustomResourceDefinition"), metadata: anyObject });
+
+/** The files of charts have labels that are templates. */
+function withoutTemplates({ labels, ...metadata }: z.output<typeof anyObject>): unknown {
+  const parsed = z.record(z.string(), z.string()).safeParse(labels);
+  if (!parsed.success) return metadata;
+  return {
+    ...metadata,
+    labels: Object.fromEntries(Object.entries(parsed.data).filter(([, text]) => !text.includes("{{"))),
+  };
+}
 
 /** @returns The definition in apiextensions.k8s.io/v1; undefined for any other object. */
 export function servedDefinition(document: unknown): unknown {
   const old = oldDefinition.safeParse(document);
-  if (!old.success) return definition.safeParse(document).success ? document : undefined;
-  const { metadata, spec } = old.data;
+  if (!old.success) {
+    const present = definition.safeParse(document);
+    return present.success ? { ...present.data, metadata: withoutTemplates(present.data.metadata) } : undefined;
+  }
+  const { spec } = old.data;
+  const metadata = withoutTemplates(old.data.metadata);
   const { group, names, scope, version = "", versions = [{ name: version, served: true, storage: true }] } = spec;
   return {
     apiVersion: "apiextensions.k8s.io/v1",

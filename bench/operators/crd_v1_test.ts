@@ -41,8 +41,14 @@ test("servedDefinition() keeps all fields where a schema is missing or a level h
   }
 });
 
-test("servedDefinition() returns a v1 definition as it is, and nothing for another object", () => {
-  const present = { apiVersion: "apiextensions.k8s.io/v1", kind: "CustomResourceDefinition", spec: { a: 1 } };
-  assertEquals(servedDefinition(present), present);
-  assertEquals(servedDefinition({ apiVersion: "v1", kind: "Namespace" }), undefined);
+test("servedDefinition() keeps a v1 definition but for labels that are templates, and leaves other objects out", () => {
+  const present = {
+    apiVersion: "apiextensions.k8s.io/v1",
+    kind: "CustomResourceDefinition",
+    metadata: { name: "parts.example.dev", labels: { app: "{{ .Release.Name }}", part: "crd" } },
+    spec: { a: 1 },
+  };
+  const metadata = { name: "parts.example.dev", labels: { part: "crd" } };
+  assertEquals(servedDefinition(present), { ...present, metadata });
+  assertEquals(servedDefinition({ apiVersion: "v1", kind: "Namespace", metadata }), undefined);
 });

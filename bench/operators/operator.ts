@@ -15,8 +15,8 @@ export interface OperatorSource {
   readonly package: string;
   /** `MODULE@VERSION` that go.mod must not require, because the proxy has it no more and the program does not need it. */
   readonly excludes?: readonly string[];
-  /** `MODULE=MODULE@VERSION` for modules that moved. */
-  readonly replaces?: readonly string[];
+  /** Modules that go.mod replaces by folders that are not in the module. */
+  readonly dropsReplaced?: readonly string[];
   /** Files and folders of the module with CustomResourceDefinitions; other documents in them are left out. */
   readonly crds: readonly string[];
 }
