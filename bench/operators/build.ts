@@ -48,6 +48,7 @@ async function fill(building: string, source: OperatorSource): Promise<void> {
   makeWritable(work); // Go's cache is read-only
   const edits = [
     ...(source.excludes ?? []).map((one) => `-exclude=${one}`),
+    ...(source.requires ?? []).map((one) => `-require=${one}`),
     ...(source.dropsReplaced ?? []).map((one) => `-dropreplace=${one}`),
   ];
   if (edits.length > 0) await go(["mod", "edit", ...edits], work);

@@ -15,6 +15,8 @@ export interface OperatorSource {
   readonly package: string;
   /** `MODULE@VERSION` that go.mod must not require, because the proxy has it no more and the program does not need it. */
   readonly excludes?: readonly string[];
+  /** `MODULE@VERSION` that go.mod must require at least, because the program is built with a Go that is newer than it is. */
+  readonly requires?: readonly string[];
   /** Modules that go.mod replaces by folders that are not in the module. */
   readonly dropsReplaced?: readonly string[];
   /** Files and folders of the module with CustomResourceDefinitions; other documents in them are left out. */
@@ -29,6 +31,15 @@ export interface Application {
   readonly program: string;
   readonly port: number;
 }
+
+/**
+ * For operators of before 2022: their JSON library reads the maps of Go as they were in memory until Go 1.17, and crashes with
+ * those of today.
+ */
+export const presentJson: readonly string[] = [
+  "github.com/json-iterator/go@v1.1.12",
+  "github.com/modern-go/reflect2@v1.0.2",
+];
 
 /** One operator in one version. */
 export interface OperatorCase {

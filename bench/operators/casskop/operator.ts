@@ -1,5 +1,5 @@
 /** CassKop, the operator for Cassandra in which Sieve found four bugs. Its program waits for one lock, as a Pod. */
-import type { OperatorCase } from "../operator.ts";
+import { type OperatorCase, presentJson } from "../operator.ts";
 
 /** The one version. */
 export const casskop: readonly OperatorCase[] = [{
@@ -9,6 +9,7 @@ export const casskop: readonly OperatorCase[] = [{
     module: "github.com/Orange-OpenSource/casskop",
     version: "v1.1.5-release",
     package: "./cmd/manager",
+    requires: presentJson,
     // Of helm and of tests; their hosts are gone.
     excludes: ["vbom.ml/util@v0.0.0-20160121211510-db5cfe13f5cc", "bou.ke/monkey@v1.0.1", "bou.ke/monkey@v1.0.2"],
     crds: [

@@ -2,7 +2,7 @@
  * RabbitMQ's cluster operator, before and after the repair of the bugs that Sieve published for it: 1.6.0 deletes the
  * StatefulSet, and then enlarges the claims.
  */
-import type { OperatorCase } from "../operator.ts";
+import { type OperatorCase, presentJson } from "../operator.ts";
 
 const common = {
   folder: import.meta.dirname ?? "",
@@ -20,6 +20,7 @@ export const rabbitmq: readonly OperatorCase[] = [
       module: "github.com/rabbitmq/cluster-operator",
       version: "v1.6.0",
       package: ".",
+      requires: presentJson,
       crds: ["config/crd/bases"],
     },
     args: ["--metrics-addr=127.0.0.1:{port}"],

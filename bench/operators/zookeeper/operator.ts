@@ -3,7 +3,7 @@
  * Kubernetes 1.17: its definition is v1beta1 (converted), and it writes PodDisruptionBudgets of policy/v1beta1, which the
  * server serves for it. Both versions keep the size of a cluster in ZooKeeper itself: `server.ts` is one.
  */
-import type { OperatorCase } from "../operator.ts";
+import { type OperatorCase, presentJson } from "../operator.ts";
 
 const common = {
   folder: import.meta.dirname ?? "",
@@ -25,6 +25,7 @@ export const zookeeper: readonly OperatorCase[] = [
       module: "github.com/pravega/zookeeper-operator",
       version: "v0.2.8",
       package: "./cmd/manager",
+      requires: presentJson,
       // Of helm and of tests; their hosts are gone.
       excludes: [
         "vbom.ml/util@v0.0.0-20160121211510-db5cfe13f5cc",
