@@ -65,6 +65,8 @@ export {
   type OperatorController,
   type OwnFlags,
   type RunSetup,
+  withChecks,
+  withFactory,
   withFlags,
   withSamples,
   withWebhooks,
@@ -83,3 +85,11 @@ export {
   SharedCaches,
   type SharedCachesOptions,
 } from "./shared_caches.ts";
+export {
+  type ClusterState,
+  eventually,
+  type ExternalSystem,
+  never,
+  type SimulationChecks,
+  type StateInvariant,
+} from "./simulation_checks.ts";

@@ -9,6 +9,7 @@ import type { MetricsRegistry } from "../observe/mod.ts";
 import type { Webhook } from "../webhook/mod.ts";
 import type { HealthCheck } from "./health/mod.ts";
 import type { Runnable } from "./runnable_group.ts";
+import type { SimulationChecks } from "./simulation_checks.ts";
 
 /**
  * A controller, and what belongs to it in an operator. Every {@link ControllerDefinition} is one; `withWebhooks`,
@@ -27,6 +28,10 @@ export interface OperatorController extends ControllerDefinition {
   readonly samples?: readonly KubeObject[];
   /** Changes by users, which `simulate` runs with and without faults. @default derived from the samples and the schema of the kind */
   readonly workloads?: readonly Workload[];
+  /** What `simulate` checks in all workloads. @default nothing but the invariants of every controller */
+  readonly checks?: SimulationChecks;
+  /** Creates the controller for one simulated process, see `withFactory`. @default all processes share this value */
+  readonly create?: () => OperatorController;
 }
 
 /** The setup of one run; the argument of the function that configures a controller, see {@link withFlags}. */
@@ -122,6 +127,55 @@ export function withWorkloads(definition: OperatorController, workloads: readonl
 }
 
 /**
+ * Adds invariants, equally right results and external systems to a controller, for all its workloads. A Workload can have
+ * more of them.
+ *
+ * @returns A copy of the definition; checks that it had before are replaced.
+ * @example
+ * ```ts
+ * import { ConfigMap, controller, done, never, Secret, withChecks } from "@pintle/controller";
+ *
+ * const keeper = controller("keeper").for(Secret).owns(ConfigMap).reconcile(() => Promise.resolve(done));
+ * const records = new Map<string, string>();
+ * const checked = withChecks(keeper, {
+ *   invariants: [never("a ConfigMap holds a password", (state) =>
+ *     state.list(ConfigMap).some(({ data }) => data?.password !== undefined))],
+ *   // It does not matter which zone was chosen.
+ *   equivalent: (actual, expected) => actual?.kind === "ConfigMap" && expected?.kind === "ConfigMap",
+ *   externalSystems: [{ name: "dns", reset: () => records.clear(), state: () => Object.fromEntries(records) }],
+ * });
+ * console.assert(checked.checks?.invariants?.length === 1);
+ * ```
+ */
+export function withChecks(definition: OperatorController, checks: SimulationChecks): OperatorController {
+  return { ...definition, checks };
+}
+
+/**
+ * Creates a controller anew for each simulated process, so that what it keeps in memory is lost when a process ends, as in
+ * reality. Without it, all processes of a simulation share the variables that the controller's functions use.
+ *
+ * @param create Creates the controller, as the program does when it starts. Called once at once.
+ * @returns The definition, with `create`.
+ * @example
+ * ```ts
+ * import { controller, done, Secret, withFactory } from "@pintle/controller";
+ *
+ * const counter = withFactory(() => {
+ *   const seen = new Set<string>(); // lost when the process ends
+ *   return controller("counter").for(Secret).reconcile((ctx) => {
+ *     seen.add(ctx.object.metadata.name ?? "");
+ *     return Promise.resolve(done);
+ *   });
+ * });
+ * console.assert(counter.create?.() !== counter);
+ * ```
+ */
+export function withFactory(create: () => OperatorController): OperatorController {
+  return { ...create(), create };
+}
+
+/**
  * Adds flags to a controller. `run` accepts them on the command line and as environment variables, and its help shows
  * them.
  *
@@ -210,9 +264,9 @@ export type WorkloadStep =
 
 /**
  * A sequence of changes by users, as data, so that it can be stored in a file together with a fault plan. Between two
- * steps, the controllers finish their work.
+ * steps, the controllers finish their work. The checks are functions, and stay in the program.
  */
-export interface Workload {
+export interface Workload extends SimulationChecks {
   /** A few words: `delete and create again`. */
   readonly name: string;
   /** The changes, in their order. */

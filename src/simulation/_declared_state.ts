@@ -11,7 +11,7 @@
 import { controllerOf, type KubeObject, type UntypedObject } from "../api/mod.ts";
 import type { Workload, WorkloadStep } from "../manager/mod.ts";
 import { patternOf, type Reference } from "./reference.ts";
-import type { ScheduleResult } from "./schedule.ts";
+import type { ScheduleResult } from "./schedule_result.ts";
 import { SentFields } from "./_sent_fields.ts";
 import { differingKeys, type Summary, summaryOf } from "./summary.ts";
 import type { Violation } from "./violation.ts";

@@ -75,6 +75,7 @@ export class FaultIndex {
   readonly #reads = new FaultsAt<FaultOf<"answer">>();
   readonly #events = new FaultsAt<FaultOf<"event">>();
   readonly #restarts = new FaultsAt<FaultOf<"stale">>();
+  readonly #ordinaryRestarts = new FaultsAt<FaultOf<"restart">>();
   readonly #jumps = new FaultsAt<FaultOf<"skew">>();
   readonly #onPoint: OnPoint;
   #applied = 0;
@@ -129,6 +130,11 @@ export class FaultIndex {
     return this.#count(this.#restarts.take(step));
   }
 
+  /** The restarts on a server that is not behind. */
+  restartsAt(step: number): readonly FaultOf<"restart">[] {
+    return this.#count(this.#ordinaryRestarts.take(step));
+  }
+
   #count<F>(faults: readonly F[]): readonly F[] {
     this.#applied += faults.length;
     return faults;
@@ -142,6 +148,8 @@ export class FaultIndex {
         return this.#events.add(fault.event, fault);
       case "stale":
         return this.#restarts.add(fault.step, fault);
+      case "restart":
+        return this.#ordinaryRestarts.add(fault.step, fault);
       case "skew":
         return this.#jumps.add(fault.step, fault);
       case "renewal":

@@ -5,7 +5,7 @@
  * Guarantees: everything that differs between two clusters with equal objects differs between servers with different random
  * sequences: UIDs, resource versions and times.
  */
-import { apiVersionOf, type KubeObject, parseExactJson, printExactJson, splitKey } from "../api/mod.ts";
+import { apiVersionOf, controllerOf, type KubeObject, parseExactJson, printExactJson, splitKey } from "../api/mod.ts";
 import { type KubernetesApi, kubernetesApi } from "../apiserver/mod.ts";
 import { runTurns, seededRandom, type VirtualClock } from "../async/mod.ts";
 import { ApiError, Client, type Transport } from "../client/mod.ts";
@@ -186,6 +186,11 @@ export class SimulatedServer implements Disposable {
         yield { collection, path: `${root}${inside}/${plural}/${name}`, object };
       }
     }
+  }
+
+  /** The objects that a controller owns. */
+  dependents(): readonly StoredView[] {
+    return [...this.objects()].filter(({ object }) => controllerOf(object) !== undefined);
   }
 
   /** The object with a path, among those of {@link objects}. */

@@ -55,6 +55,18 @@ export const faultSchemas = [
       "With `again`, it ends once more around the next write.",
   ),
   z.object({
+    kind: z.literal("restart"),
+    /** The restart follows this step, once everything has settled. */
+    step: count,
+    /** The process is down while the step happens, and starts after it. */
+    down: z.boolean().optional(),
+    /** While the process is down, a user deletes this dependent: its number from 1, in the order of collections and names. */
+    deletes: count.optional(),
+  }).describe(
+    "The process restarts when everything has settled after a step, so that it knows only what the server has. With `down`, " +
+      "it misses the step; with `deletes`, a user deletes a dependent in the meantime.",
+  ),
+  z.object({
     kind: z.literal("stale"),
     /** The restart follows this step. */
     step: count,
@@ -184,6 +196,8 @@ export function faultText(fault: Fault): string {
       return `crash ${momentText[fault.moment]} ${pointText("write", fault.write)}${
         fault.again === undefined ? "" : `, and again ${momentText[fault.again]} the next write`
       }`;
+    case "restart":
+      return restartText(fault);
     case "stale":
       return `restart after step ${fault.step} on a server that ${behindText(fault)}${
         fault.only === undefined ? "" : ` for ${fault.only}`
@@ -231,6 +245,12 @@ function pointText(what: string, point: FaultPoint): string {
 
 function ordinal(number: number): string {
   return ["the first", "the second", "the third"][number - 1] ?? `number ${number}:`;
+}
+
+function restartText({ step, down, deletes }: FaultOf<"restart">): string {
+  if (down === true) return `the process is down during step ${step}`;
+  if (deletes === undefined) return `restart after step ${step}`;
+  return `restart after step ${step}, while a user deletes dependent ${deletes}`;
 }
 
 function behindText({ back, at }: FaultOf<"stale">): string {

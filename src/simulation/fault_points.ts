@@ -23,6 +23,8 @@ export interface FaultPoints {
   readonly points: Pick<PointCounts, "writes" | "reads" | "events" | "renewals" | "lists">;
   readonly stepRevisions: readonly number[];
   readonly replicas: number;
+  /** The number of dependents at the end of each step. @default none */
+  readonly dependents?: readonly number[];
 }
 
 /** Longer than controllers wait to see their own writes (10 s). */
@@ -39,10 +41,12 @@ const lateMs = 12_000;
 /** How long the wall clock runs at a wrong speed. */
 const driftMs = 60_000;
 const driftRates = [0.2, 5];
+/** Dependents that are deleted after each step. */
+const maxDependents = 4;
 
 /** Every possible single fault. @param kinds limits them to these kinds */
 export function singleFaults(
-  { points, stepRevisions, replicas }: FaultPoints,
+  { points, stepRevisions, replicas, dependents = [] }: FaultPoints,
   kinds: ReadonlySet<FaultKind>,
 ): readonly Fault[] {
   const all = [
@@ -52,6 +56,7 @@ export function singleFaults(
     ...upTo(points.events).flatMap((event) =>
       eventActions.map((action): Fault => ({ kind: "event", event, action, forMs: stallMs }))
     ),
+    ...dependents.flatMap((count, index) => restarts(index + 1, count)),
     ...stepRevisions.flatMap((revisions, index) =>
       upTo(revisions).flatMap((back): Fault[] => [
         { kind: "stale", step: index + 1, back, thawMs },
@@ -83,6 +88,14 @@ export function stormsOf(where: FaultPoints, kinds: ReadonlySet<FaultKind>): (se
     }
     return { faults };
   };
+}
+
+function restarts(step: number, dependents: number): readonly Fault[] {
+  return [
+    { kind: "restart", step },
+    { kind: "restart", step, down: true },
+    ...upTo(Math.min(dependents, maxDependents)).map((deletes): Fault => ({ kind: "restart", step, deletes })),
+  ];
 }
 
 function writeFaults(write: number, replicas: number): readonly Fault[] {

@@ -4,7 +4,9 @@
  */
 export { type SettledOptions, World, type WorldObject, type WorldOptions } from "./world.ts";
 export { type RecordedSchedule, recordSchedule } from "./recorded_schedule.ts";
-export { runSchedule, type RunTotals, type ScheduleOptions, type ScheduleResult, sumOf } from "./schedule.ts";
+export { runSchedule } from "./schedule.ts";
+export type { ScheduleOptions, ScheduleResult } from "./schedule_result.ts";
+export { type RunTotals, sumOf } from "./run_totals.ts";
 export {
   type CrashMoment,
   type EventAction,

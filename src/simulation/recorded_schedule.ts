@@ -5,7 +5,8 @@
  */
 import type { Clock } from "../async/mod.ts";
 import { type Entry, Recording } from "../observe/mod.ts";
-import { runSchedule, type ScheduleOptions, type ScheduleResult } from "./schedule.ts";
+import { runSchedule } from "./schedule.ts";
+import type { ScheduleOptions, ScheduleResult } from "./schedule_result.ts";
 
 /** The result of a run, with everything that happened. */
 export interface RecordedSchedule extends ScheduleResult {

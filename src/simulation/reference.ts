@@ -6,13 +6,15 @@
  * a message does not say which of two runs is right.
  */
 import type { KubeObject } from "../api/mod.ts";
-import type { Workload } from "../manager/mod.ts";
+import type { SimulationChecks, Workload } from "../manager/mod.ts";
 import { type LearnedNames, learnNames, roleOf } from "./_canonical_names.ts";
 import type { FaultPlan } from "./fault_plan.ts";
 import type { PointCounts } from "./fault_points.ts";
 import { fightIn, lateChangesOf } from "./_late_changes.ts";
 import { SentFields } from "./_sent_fields.ts";
-import { type RunTotals, type ScheduleResult, type Settling, sumOf } from "./schedule.ts";
+import { type RunTotals, sumOf } from "./run_totals.ts";
+import type { ScheduleOptions, ScheduleResult, Settling } from "./schedule_result.ts";
+import { checksOf, externalCollection, isEquivalent } from "./_state_checks.ts";
 import { lastingLifecycles } from "./_stale_creations.ts";
 import { differingKeys, namesOf, type Outcome, type Summary, summaryOf } from "./summary.ts";
 import type { Invariant, Violation } from "./violation.ts";
@@ -27,6 +29,8 @@ export interface Reference {
   readonly points: PointCounts;
   /** The number of changes on the server until the end of each step. */
   readonly stepRevisions: readonly number[];
+  /** The number of dependents at the end of each step. */
+  readonly dependents: readonly number[];
   /** Patterns of the keys of fields and lifecycles that only some runs without faults have: they are not compared. */
   readonly masked: ReadonlySet<string>;
   /** Patterns of the keys whose values differ between runs without faults: only their presence is compared. */
@@ -41,6 +45,8 @@ export interface Reference {
   readonly isTimed: boolean;
   /** Whether a step comes after everything has settled, by the positions of the steps that change objects. */
   readonly isStepCompared: readonly boolean[];
+  /** What the authors of the controllers and of the workload have declared. */
+  readonly checks: readonly SimulationChecks[];
   /** Violations without faults. */
   readonly violations: readonly Violation[];
   /** The number of runs that it was learned from, and what happened in them. */
@@ -55,7 +61,10 @@ const maxReported = 5;
 const maxTimedWrites = 30;
 
 /** Learns from runs without faults, of which the first is the one to compare with. */
-export function referenceOf(workload: Workload, results: readonly [ScheduleResult, ...ScheduleResult[]]): Reference {
+export function referenceOf(
+  { workload, controllers }: Pick<ScheduleOptions, "workload" | "controllers">,
+  results: readonly [ScheduleResult, ...ScheduleResult[]],
+): Reference {
   const [first] = results;
   const names = learnNames(results.map(({ outcome }) => outcome.objects));
   const summaries = results.map(({ outcome }) => summaryOf(outcome, names));
@@ -76,16 +85,17 @@ export function referenceOf(workload: Workload, results: readonly [ScheduleResul
     for (const role of late.roles) timedRoles.add(role);
   }
   const lateWrites = Math.max(...results.map((result) => result.lateWrites));
-  const { settling, points, stepRevisions } = first;
+  const { settling, points, stepRevisions, dependents } = first;
   const isTimed = workload.steps.some(({ untilWrites }) => untilWrites !== undefined);
+  const checks = checksOf(controllers, workload);
   const violations = [
     ...first.violations,
     ...restlessness(first, lateWrites),
-    ...differentObjects(summary, others, timedRoles),
+    ...differentObjects(summary, others, { timedRoles, checks }),
   ];
   return {
-    ...{ results, names, summary, settling, points, stepRevisions, masked, varying, isTimed, violations },
-    ...{ timedRoles, lateWrites, userFields: fieldsOfUsers(workload), isStepCompared: comparedSteps(workload) },
+    ...{ results, names, summary, settling, points, stepRevisions, dependents, masked, varying, isTimed, violations },
+    ...{ checks, timedRoles, lateWrites, userFields: fieldsOfUsers(workload), isStepCompared: comparedSteps(workload) },
     ...{ runs: results.length, totals: sumOf(results.map(({ totals }) => totals)) },
   };
 }
@@ -135,12 +145,13 @@ function collectionOf(object: string): string {
 function differentObjects(
   summary: Summary,
   others: readonly Summary[],
-  timedRoles: ReadonlySet<string>,
+  { timedRoles, checks }: Pick<Reference, "timedRoles" | "checks">,
 ): readonly Violation[] {
   const found = new Map<string, Violation>();
   for (const other of others) {
     for (const object of differingKeys(summary.objects, other.objects)) {
       const message = `${object} differs between runs without faults: it exists at the end of one, and not of another`;
+      if (isEquivalent(checks, other.objects.get(object), summary.objects.get(object))) continue;
       const view = summary.objects.get(object) ?? other.objects.get(object);
       if (view !== undefined && timedRoles.has(roleOf({ collection: collectionOf(object), object: view }))) continue;
       if (summary.objects.has(object) !== other.objects.has(object)) {
@@ -184,6 +195,7 @@ class Comparison {
   readonly #outcome: Outcome;
   readonly #summary: Summary;
   readonly #plan: FaultPlan;
+  readonly #equivalent = new Map<string, boolean>();
   readonly #lasting: () => ReadonlyMap<string, string>;
   readonly #sent: readonly SentFields[];
 
@@ -247,8 +259,20 @@ class Comparison {
 
   #isCompared(key: string, actual: ReadonlyMap<string, string>, expected: ReadonlyMap<string, string>): boolean {
     const pattern = patternOf(key);
+    if (this.#isEquivalent(key.split(" ").slice(0, 2).join(" "))) return false;
     if (this.#reference.masked.has(pattern) || this.#isTimed(key) || this.#isOfUser(key)) return false;
     return !this.#reference.varying.has(pattern) || actual.has(key) !== expected.has(key);
+  }
+
+  /** True when the author says that an object is as right as the expected one. */
+  #isEquivalent(object: string): boolean {
+    const { checks, summary } = this.#reference;
+    let known = this.#equivalent.get(object);
+    if (known === undefined) {
+      known = isEquivalent(checks, this.#summary.objects.get(object), summary.objects.get(object));
+      this.#equivalent.set(object, known);
+    }
+    return known;
   }
 
   /** True for an object that comes and goes by time. */
@@ -274,12 +298,16 @@ class Comparison {
 
   /** After a deletion by a user, the operator creates the object once more. */
   get #hasDeletion(): boolean {
-    return this.#plan.faults.some((fault) => fault.kind === "actor" && ["delete", "replace"].includes(fault.act));
+    return this.#plan.faults.some((fault) =>
+      (fault.kind === "actor" && ["delete", "replace"].includes(fault.act)) ||
+      (fault.kind === "restart" && fault.deletes !== undefined)
+    );
   }
 
   /** False for a value that the server chose; true when the whole object is there in one run only. */
   #isSent(key: string): boolean {
     const object = key.split(" ").slice(0, 2).join(" ");
+    if (collectionOf(key) === externalCollection) return true;
     if (this.#summary.objects.has(object) !== this.#reference.summary.objects.has(object)) return true;
     return this.#sent.some((sent) => sent.has(key));
   }

@@ -4,7 +4,7 @@
  * Guarantees: the same controllers, workload, plan and seed give the same run, to the byte of its recording, on every runtime.
  * No timer, socket or clock of the machine is used.
  */
-import { type Clock, drain, type Random, runTurns, seededRandom, VirtualClock } from "../async/mod.ts";
+import { drain, type Random, runTurns, seededRandom, VirtualClock } from "../async/mod.ts";
 import { LeaseLostError, type OperatorController, type Workload, type WorkloadStep } from "../manager/mod.ts";
 import type { EntryId, Recorder } from "../observe/mod.ts";
 import { AccessOracle } from "./_access_oracle.ts";
@@ -18,73 +18,12 @@ import { RunRecorder } from "./_run_recorder.ts";
 import { SimulatedServer } from "./_simulated_server.ts";
 import { UserActions } from "./_user_actions.ts";
 import { FaultIndex } from "./_fault_index.ts";
-import { type FaultPlan, noFaults } from "./fault_plan.ts";
-import type { PointCounts } from "./fault_points.ts";
-import type { SentWrite } from "./_sent_fields.ts";
+import { type FaultOf, type FaultPlan, noFaults } from "./fault_plan.ts";
 import type { StaleStart } from "./_stale_creations.ts";
-import { type Outcome, outcomeOf } from "./summary.ts";
+import type { ScheduleOptions, ScheduleResult, Settling } from "./schedule_result.ts";
+import { checksOf, StateChecks } from "./_state_checks.ts";
+import { outcomeOf } from "./summary.ts";
 import type { Violation } from "./violation.ts";
-
-/** Options of {@link runSchedule}. */
-export interface ScheduleOptions {
-  readonly controllers: readonly OperatorController[];
-  readonly workload: Workload;
-  /** @default no faults */
-  readonly plan?: FaultPlan;
-  /** The source of randomness: the order of concurrent events, UIDs, jitter. @default 1 */
-  readonly seed?: number;
-  /** Processes of the operator; several of them elect a leader. @default 1 */
-  readonly replicas?: number;
-  /** Called with the clock of the run, which starts at 2026-01-01. The result records everything. @default nothing is recorded */
-  readonly recorder?: (clock: Clock) => Recorder;
-}
-
-/** The result of a run. */
-export interface ScheduleResult {
-  readonly outcome: Outcome;
-  /** The writes that reached the server, in order. */
-  readonly writes: readonly SentWrite[];
-  /** The revision of the server at the start. */
-  readonly firstRevision: number;
-  /** When a process first started on a stale server. */
-  readonly staleFrom: StaleStart | undefined;
-  /** The revision at which everything had settled after the last step. */
-  readonly settledRevision: number;
-  /** Writes of the operator in the minute after that. */
-  readonly lateWrites: number;
-  /** How often each kind of point occurred. */
-  readonly points: PointCounts;
-  /** The number of changes on the server until the end of each step. */
-  readonly stepRevisions: readonly number[];
-  readonly settling: Settling;
-  /** Broken invariants that can be found without a run to compare with. */
-  readonly violations: readonly Violation[];
-  readonly totals: RunTotals;
-}
-
-/** How much happened in one or more runs. */
-export interface RunTotals {
-  /** Requests of the operator. */
-  readonly requests: number;
-  /** Faults that took place: a plan can name a point that its run does not reach. */
-  readonly faults: number;
-  readonly reconciles: number;
-  /** Milliseconds on the virtual clocks. */
-  readonly virtualMs: number;
-}
-
-/** Returns the sum of the totals of several runs. */
-export function sumOf(totals: readonly RunTotals[]): RunTotals {
-  return totals.reduce((sum, one) => ({
-    requests: sum.requests + one.requests,
-    faults: sum.faults + one.faults,
-    reconciles: sum.reconciles + one.reconciles,
-    virtualMs: sum.virtualMs + one.virtualMs,
-  }), { requests: 0, faults: 0, reconciles: 0, virtualMs: 0 });
-}
-
-/** How the run settled. "retrying": no more writes, but some key still fails. "unsettled": it did not settle. */
-export type Settling = "settled" | "retrying" | "unsettled";
 
 /** A run uses no sockets: microtasks lead from one event to the next, so one turn of the event loop is enough. */
 const turnsPerDrain = 1;
@@ -110,7 +49,16 @@ export async function runSchedule(options: ScheduleOptions): Promise<ScheduleRes
   const { controllers, workload, plan = noFaults, seed = 1, replicas = 1 } = options;
   const clock = new VirtualClock({ drainTurns: turnsPerDrain });
   const recorder = options.recorder?.(clock);
-  await using run = new Run({ controllers, plan, replicas, clock, recorder, random: seededRandom(seed), seed });
+  await using run = new Run({
+    controllers,
+    workload,
+    plan,
+    replicas,
+    clock,
+    recorder,
+    random: seededRandom(seed),
+    seed,
+  });
   await run.start();
   await run.runSteps(workload.steps);
   await run.checkEnd();
@@ -120,6 +68,7 @@ export async function runSchedule(options: ScheduleOptions): Promise<ScheduleRes
 
 interface RunParts {
   readonly controllers: readonly OperatorController[];
+  readonly workload: Workload;
   readonly plan: FaultPlan;
   readonly replicas: number;
   readonly clock: VirtualClock;
@@ -142,15 +91,18 @@ class Run implements AsyncDisposable {
   readonly #retries = new RetryTracker();
   readonly #timers = new TimerTracker();
   readonly #loops: LoopGuard;
+  readonly #checks: StateChecks;
   readonly #processes: OperatorProcess[] = [];
   readonly #violations: Violation[] = [];
   /** Virtual times at which processes start. */
   #startsAt: PlannedStart[] = [];
   readonly #stepRevisions: number[] = [];
+  readonly #dependents: number[] = [];
   #settling: Settling = "settled";
   #restarts = 0;
   #staleFrom: StaleStart | undefined;
   #settledRevision = 0;
+  #isStopped = false;
   #lateWrites = 0;
   /** How far faults have set the wall clock back or ahead. */
   #skewedMs = 0;
@@ -163,13 +115,12 @@ class Run implements AsyncDisposable {
     );
     this.#recorder = recorder;
     this.#loops = new LoopGuard(clock, (message) => this.#endLoop(message));
-    const controllers = parts.controllers.map((one) => withOnReconcile(one, (key) => this.#loops.count(one.name, key)));
-    this.#parts = { ...parts, controllers };
-    // The baseline is kept for the controllers of the caller; those above are new in each run.
+    this.#parts = parts;
     this.#server = new SimulatedServer({ controllers: parts.controllers, clock, recorder, seed: parts.seed });
     this.#faults = new FaultIndex(plan);
-    this.#handlers = new HandlerOracle(controllers);
-    this.#users = new UserActions({ server: this.#server, controllers, clock, recorder });
+    this.#handlers = new HandlerOracle(parts.controllers);
+    this.#checks = new StateChecks(checksOf(parts.controllers, parts.workload), this.#server);
+    this.#users = new UserActions({ server: this.#server, controllers: parts.controllers, clock, recorder });
     this.#ownWrites = new OwnWriteOracle(this.#server);
     this.#leader = new LeaderOracle(this.#server);
     this.#proxy = new NetworkProxy({
@@ -195,33 +146,31 @@ class Run implements AsyncDisposable {
 
   /** Performs the steps, and waits after each one until everything has settled. */
   async runSteps(steps: readonly WorkloadStep[]): Promise<void> {
-    let isStopped = false;
     for (const [index, step] of steps.entries()) {
       if (this.#loops.isEnded) return;
       this.#faults.startStep(index + 1);
       this.#skewClocks(index + 1);
-      if (step.kind === "stop") {
-        for (const process of this.#running()) this.#crash(process, Infinity);
-        isStopped = true;
-        this.#stepRevisions.push(0);
-        continue;
-      }
-      if (step.kind === "advance") {
-        this.#recorder?.note("user", `waits until ${step.toMs / 1000} s`);
-        await this.#runUntil(step.toMs);
-      } else {
-        await this.#server.perform(step);
-      }
-      if (isStopped) {
-        this.#startAll();
-        this.#restarts++;
-        isStopped = false;
-      }
-      if (step.atOnce !== true) await this.#settle(step.untilWrites);
-      this.#stepRevisions.push(this.#server.revision - this.#server.firstRevision);
+      const restarts = this.#faults.restartsAt(index + 1);
+      if (step.kind === "stop" || restarts.some(({ down }) => down === true)) this.#stopAll();
+      if (step.kind !== "stop") await this.#perform(step);
+      this.#stepRevisions.push(step.kind === "stop" ? 0 : this.#server.revision - this.#server.firstRevision);
+      this.#dependents.push(step.kind === "stop" ? 0 : this.#server.dependents().length);
+      if (step.kind === "stop") continue;
+      for (const restart of restarts) if (restart.down !== true) await this.#restart(restart);
       if (this.#restartStale(index + 1)) await this.#settle();
     }
     await this.#settle(Infinity, finalTimerMs + this.#skewedMs);
+  }
+
+  async #perform(step: Exclude<WorkloadStep, { kind: "stop" }>): Promise<void> {
+    if (step.kind === "advance") {
+      this.#recorder?.note("user", `waits until ${step.toMs / 1000} s`);
+      await this.#runUntil(step.toMs);
+    } else {
+      await this.#server.perform(step);
+    }
+    if (this.#isStopped) this.#startStopped();
+    if (step.atOnce !== true) await this.#settle(step.untilWrites);
   }
 
   /** Counts the writes of another minute, and checks the state at the end. */
@@ -235,7 +184,7 @@ class Run implements AsyncDisposable {
 
   result(): ScheduleResult {
     return {
-      outcome: outcomeOf(this.#server),
+      outcome: outcomeOf(this.#server, this.#checks.objects()),
       writes: this.#server.writes,
       firstRevision: this.#server.firstRevision,
       staleFrom: this.#staleFrom,
@@ -243,6 +192,7 @@ class Run implements AsyncDisposable {
       lateWrites: this.#lateWrites,
       points: this.#proxy.counts,
       stepRevisions: this.#stepRevisions,
+      dependents: this.#dependents,
       settling: this.#settling,
       violations: this.#violations,
       totals: {
@@ -312,6 +262,7 @@ class Run implements AsyncDisposable {
   /** Runs one event. @returns false when there is nothing to do before the clock advances */
   async #runNext(): Promise<boolean> {
     this.#handleEnded();
+    this.#checks.observe();
     const now = this.#parts.clock.monotonic();
     const due = this.#startsAt.filter(({ at }) => at <= now);
     this.#startsAt = this.#startsAt.filter(({ at }) => at > now);
@@ -345,11 +296,19 @@ class Run implements AsyncDisposable {
     return Array.from({ length: this.#parts.replicas }, () => this.#start(causes));
   }
 
+  /** The controllers as a new process has them, with reconciles counted. */
+  #controllersOfProcess(): readonly OperatorController[] {
+    return this.#parts.controllers.map((one) => {
+      const controller = one.create === undefined ? one : { ...one, ...one.create() };
+      return withOnReconcile(controller, (key) => this.#loops.count(one.name, key));
+    });
+  }
+
   /** @param causes Why it starts, in the recording. */
   #start(causes: readonly EntryId[] = []): OperatorProcess {
     const { clock, replicas, seed } = this.#parts;
     const id = this.#processes.length + 1;
-    const controllers = this.#ownWrites.observed(this.#parts.controllers, id);
+    const controllers = this.#ownWrites.observed(this.#controllersOfProcess(), id);
     const process = new OperatorProcess({
       ...{ id, controllers, clock: new ProcessClock(clock), random: seededRandom(seed * 1_000 + id) },
       accounts: this.#server.accounts,
@@ -371,6 +330,7 @@ class Run implements AsyncDisposable {
 
   #kill(process: OperatorProcess): void {
     process.kill();
+    this.#checks.forgetProcess();
     this.#proxy.disconnect(process);
   }
 
@@ -387,6 +347,7 @@ class Run implements AsyncDisposable {
       const { failure } = process;
       if (failure === undefined || process.isEndHandled) continue;
       process.isEndHandled = true;
+      this.#checks.forgetProcess();
       this.#proxy.disconnect(process);
       if (!(failure instanceof LeaseLostError)) this.#report("process-exit", `process ${process.id} ended: ${failure}`);
       const note = this.#recorder?.ends("operator", "ends", { process: process.id, detail: String(failure) });
@@ -403,6 +364,26 @@ class Run implements AsyncDisposable {
       for (const process of [first, ...others]) process?.clock.jump(byMs);
       if (rate !== undefined) first?.clock.drift(rate, forMs);
     }
+  }
+
+  #stopAll(): void {
+    for (const process of this.#running()) this.#crash(process, Infinity);
+    this.#isStopped = true;
+  }
+
+  #startStopped(): void {
+    this.#startAll();
+    this.#restarts++;
+    this.#isStopped = false;
+  }
+
+  /** Restarts the operator. A user may delete a dependent in the meantime. */
+  async #restart({ deletes = 0 }: FaultOf<"restart">): Promise<void> {
+    this.#stopAll();
+    const deleted = this.#server.dependents()[deletes - 1];
+    if (deleted !== undefined) await this.#server.changeAsUser("delete", deleted.path, "");
+    this.#startStopped();
+    await this.#settle();
   }
 
   /** Restarts the operator on a stale server. @returns true when the run must settle before the next step */
@@ -440,7 +421,7 @@ class Run implements AsyncDisposable {
     }
     this.#violations.push(...cacheViolations(this.#server, this.#running(), this.#parts.controllers));
     this.#violations.push(...this.#handlers.violations(this.#server), ...this.#users.violations());
-    this.#violations.push(...this.#ownWrites.violations(), ...this.#access.violations);
+    this.#violations.push(...this.#ownWrites.violations(), ...this.#access.violations, ...this.#checks.violations());
     const { lists, relists } = this.#proxy.counts;
     const maxLists = this.#parts.replicas + this.#restarts * this.#parts.replicas + relists;
     for (const [resource, count] of lists) {

@@ -11,7 +11,9 @@ import { declaredAtOnce, declaredStateViolations } from "./_declared_state.ts";
 import type { FaultPlan } from "./fault_plan.ts";
 import { recordSchedule } from "./recorded_schedule.ts";
 import { compareWithReference, type Reference, referenceOf } from "./reference.ts";
-import { runSchedule, type RunTotals, type ScheduleOptions, type ScheduleResult } from "./schedule.ts";
+import type { RunTotals } from "./run_totals.ts";
+import { runSchedule } from "./schedule.ts";
+import type { ScheduleOptions, ScheduleResult } from "./schedule_result.ts";
 import type { Violation } from "./violation.ts";
 
 /** A run to be checked. */
@@ -104,5 +106,5 @@ export async function learnReference(options: Omit<ScheduleOptions, "plan" | "se
   const first = await runSchedule({ ...options, seed: 1 });
   const others: ScheduleResult[] = [];
   for (let seed = 2; seed <= referenceRuns; seed++) others.push(await runSchedule({ ...options, seed }));
-  return referenceOf(options.workload, [first, ...others]);
+  return referenceOf(options, [first, ...others]);
 }

@@ -23,6 +23,12 @@ const faults: readonly (readonly [fault: Fault, shows: RegExp])[] = [
     { kind: "stale", step: 1, back: 2, thawMs: 20_000, only: "configmaps", early: true },
     /stale server .*\n.*starts\n.*delete Secret team/,
   ],
+  [{ kind: "restart", step: 1 }, /the process is killed\n.*operator 2 {2,}starts/],
+  [{ kind: "restart", step: 2, down: true }, /the process is killed\n.*delete Secret team\n.*operator 2 {2,}starts/],
+  [
+    { kind: "restart", step: 1, deletes: 1 },
+    /the process is killed\n.*delete .*hello.*\n.*operator 2 {2,}starts/,
+  ],
   [{ kind: "answer", of: "write", request: 1, code: 409 }, /response 409 to write 1\)/],
   [
     { kind: "answer", of: "write", request: 2, code: 504, committed: true },

@@ -11,7 +11,7 @@ import { type FaultKind, faultKinds, type FaultPlan } from "./fault_plan.ts";
 import { singleFaults, stormsOf } from "./fault_points.ts";
 import type { Reference } from "./reference.ts";
 import { type CheckSchedule, type PlannedSchedule, ScheduleChecker } from "./schedule_checker.ts";
-import { type RunTotals, sumOf } from "./schedule.ts";
+import { type RunTotals, sumOf } from "./run_totals.ts";
 import { foldRepeats, timelineOf } from "./timeline.ts";
 import type { Invariant, Violation } from "./violation.ts";
 

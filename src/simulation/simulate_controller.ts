@@ -1,5 +1,5 @@
 /** simulateController(): what the command `simulate` does with one controller, for a test. */
-import type { OperatorController, Workload } from "../manager/mod.ts";
+import { type OperatorController, withFactory, type Workload } from "../manager/mod.ts";
 import type { Entry } from "../observe/mod.ts";
 import { defaultWorkloads } from "./default_workloads.ts";
 import { simulate } from "./simulate.ts";
@@ -51,6 +51,8 @@ export interface SimulatedController {
  * and old caches, and under random combinations, and compares each run with one without faults. Cluster and clock are
  * simulated: it takes about 20 ms of CPU for each fault, and no time of the machine's clock matters.
  *
+ * @param subject The controller, or a function that creates it. The function is called for each simulated process, so that what
+ * the controller keeps in memory is lost when a process ends, as in reality.
  * @throws {TypeError} when there is neither a workload nor a sample
  *
  * @example
@@ -76,9 +78,10 @@ export interface SimulatedController {
  * ```
  */
 export async function simulateController(
-  controller: OperatorController,
+  subject: OperatorController | (() => OperatorController),
   options: SimulateControllerOptions = {},
 ): Promise<SimulatedController> {
+  const controller = typeof subject === "function" ? withFactory(subject) : subject;
   const { workloads = controller.workloads ?? defaultWorkloads(controller), maxFindings = 1, ...how } = options;
   if (workloads.length === 0) {
     throw new TypeError(

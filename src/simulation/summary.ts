@@ -35,10 +35,10 @@ export interface Summary {
   readonly outcomes: readonly string[];
 }
 
-/** The outcome on a server. */
-export function outcomeOf(server: SimulatedServer): Outcome {
+/** The outcome on a server. @param external the external systems */
+export function outcomeOf(server: SimulatedServer, external: readonly SummaryObject[] = []): Outcome {
   return {
-    objects: [...server.objects()],
+    objects: [...server.objects(), ...external],
     changes: changesSince(server.api.server.storage, server.firstRevision, ignoredCollections),
     deletedNamespaces: server.deletedNamespaces(),
     outcomes: [...server.outcomes],

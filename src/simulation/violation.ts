@@ -49,6 +49,8 @@ export const invariants = [
     promise: "No request of a controller is denied because the controller did not declare it (security 7).",
   },
   { name: "starved-key", promise: "No key is given up." },
+  { name: "never", promise: "No state exists at any moment that the author has forbidden with `never()`." },
+  { name: "eventually", promise: "At the end, everything is true that the author has stated with `eventually()`." },
 ] as const;
 
 /** The name of an invariant. */

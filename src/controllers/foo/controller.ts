@@ -11,6 +11,7 @@ import {
   type ControllerDefinition,
   Deployment,
   done,
+  isControlledBy,
   keyOf,
   NotControlledError,
   type ReconcileContext,
@@ -32,7 +33,10 @@ const definition = controller("foo", { maxConcurrentReconciles: 2, queueName: "F
     }
     const desired = desiredDeployment(foo);
     const cached = ctx.find(Deployment, keyOf(desired));
-    if (cached !== undefined && foo.spec.replicas === undefined) await releaseReplicas(ctx, cached);
+    // The apply checks the owner, but it comes after the release.
+    if (cached !== undefined && isControlledBy(cached, foo) && foo.spec.replicas === undefined) {
+      await releaseReplicas(ctx, cached);
+    }
     const live = await ctx.apply(desired).catch((error: unknown) => {
       if (error instanceof NotControlledError) {
         const note = `Resource "${desired.metadata.name}" already exists and is not managed by Foo`;
@@ -72,15 +76,16 @@ const releasedReplicas = "foo-released";
  * Gives the replicas of the Deployment to another field manager, if this controller owns them. Without that, an apply
  * without replicas would remove them, and the API server would set its default of 1.
  *
- * Not forced: if another client has changed the replicas in the meantime, it is a conflict and the Foo is retried.
+ * Not forced, and only for the version that was read: if another client has changed the Deployment in the meantime, it is a
+ * conflict and the Foo is retried.
  */
 async function releaseReplicas(
   { client, signal }: ReconcileContext<typeof Foo, typeof Foo | typeof Deployment>,
   { metadata, spec: { replicas } }: Deployment,
 ): Promise<void> {
   if (!ownsReplicas(metadata.managedFields)) return;
-  const { namespace, name, uid } = metadata;
-  const released = { metadata: { namespace, name, uid }, spec: { replicas } };
+  const { namespace, name, uid, resourceVersion } = metadata;
+  const released = { metadata: { namespace, name, uid, resourceVersion }, spec: { replicas } };
   await client.apply(Deployment, released, { fieldManager: releasedReplicas, signal });
 }
 

@@ -1,0 +1,53 @@
+/** What runSchedule() takes and returns. */
+import type { Clock } from "../async/mod.ts";
+import type { OperatorController, Workload } from "../manager/mod.ts";
+import type { Recorder } from "../observe/mod.ts";
+import type { SentWrite } from "./_sent_fields.ts";
+import type { StaleStart } from "./_stale_creations.ts";
+import type { FaultPlan } from "./fault_plan.ts";
+import type { PointCounts } from "./fault_points.ts";
+import type { RunTotals } from "./run_totals.ts";
+import type { Outcome } from "./summary.ts";
+import type { Violation } from "./violation.ts";
+
+/** Options of runSchedule(). */
+export interface ScheduleOptions {
+  readonly controllers: readonly OperatorController[];
+  readonly workload: Workload;
+  /** @default no faults */
+  readonly plan?: FaultPlan;
+  /** The source of randomness: the order of concurrent events, UIDs, jitter. @default 1 */
+  readonly seed?: number;
+  /** Processes of the operator; several of them elect a leader. @default 1 */
+  readonly replicas?: number;
+  /** Called with the clock of the run, which starts at 2026-01-01. The result records everything. @default nothing is recorded */
+  readonly recorder?: (clock: Clock) => Recorder;
+}
+
+/** The result of a run. */
+export interface ScheduleResult {
+  readonly outcome: Outcome;
+  /** The writes that reached the server, in order. */
+  readonly writes: readonly SentWrite[];
+  /** The revision of the server at the start. */
+  readonly firstRevision: number;
+  /** When a process first started on a stale server. */
+  readonly staleFrom: StaleStart | undefined;
+  /** The revision at which everything had settled after the last step. */
+  readonly settledRevision: number;
+  /** Writes of the operator in the minute after that. */
+  readonly lateWrites: number;
+  /** How often each kind of point occurred. */
+  readonly points: PointCounts;
+  /** The number of changes on the server until the end of each step. */
+  readonly stepRevisions: readonly number[];
+  /** The number of dependents at the end of each step. */
+  readonly dependents: readonly number[];
+  readonly settling: Settling;
+  /** Broken invariants that can be found without a run to compare with. */
+  readonly violations: readonly Violation[];
+  readonly totals: RunTotals;
+}
+
+/** How the run settled. "retrying": no more writes, but some key still fails. "unsettled": it did not settle. */
+export type Settling = "settled" | "retrying" | "unsettled";
