@@ -3,7 +3,7 @@
  * value that the server chose, for example when it created the object: imagePullPolicy depends on the first image, and
  * clusterIP on chance. Such a value is no result of the operator's work.
  *
- * Guarantees: a field that a PUT sends back as it was read was not sent.
+ * Guarantees: a field that a PUT sends back as it was read was not sent, nor was one of a new object that is a copy of a deleted one.
  */
 import type { SummaryChange } from "./_server_changes.ts";
 
@@ -50,10 +50,24 @@ export class SentFields {
         yield* leaves(operation["value"], pointerPath(operation["path"]));
       }
     } else if (isRecord(value)) {
+      if (method === "POST" && this.#isCopy(collection, value)) return;
       const read = method === "PUT" ? this.#stateAt(collection, value) : undefined;
       const known = new Set(read === undefined ? [] : [...leaves(read, "", true)]);
       for (const leaf of leaves(value, "", true)) if (!known.has(leaf)) yield leaf.slice(0, leaf.indexOf("="));
     }
+  }
+
+  /** True for a copy of a deleted object in its place: a user puts it there with all that the server has added. */
+  #isCopy(collection: string, { metadata, ...fields }: Readonly<Record<string, unknown>>): boolean {
+    if (!isRecord(metadata) || typeof metadata["name"] !== "string") return false;
+    const { name, namespace } = metadata;
+    const key = typeof namespace === "string" ? `${namespace}/${name}` : name;
+    const own = new Set(leaves(fields, "", true));
+    return this.#changes.some(({ collection: of, change: { kind, current } }) => {
+      if (of !== collection || kind !== "deleted" || current.key !== key || !isRecord(current.object)) return false;
+      const { metadata: _, status: __, ...others } = current.object;
+      return [...leaves(others, "", true)].every((leaf) => own.has(leaf));
+    });
   }
 
   /** The object that a PUT is based on. */

@@ -11,10 +11,14 @@ function deployment(container: object, resourceVersion?: string) {
   return { metadata: { name: "web", resourceVersion }, spec };
 }
 
-function sent(write: Omit<SentWrite, "url">, before: readonly object[] = []): readonly boolean[] {
+function sent(
+  write: Omit<SentWrite, "url">,
+  before: readonly object[] = [],
+  kind: "added" | "deleted" = "added",
+): readonly boolean[] {
   const changes = before.map((object, index) => ({
     collection: "deployments.apps",
-    change: { kind: "added", revision: 7 + index, current: { key: "default/web", object } } as const,
+    change: { kind, revision: 7 + index, current: { key: "default/web", object } } as const,
   }));
   const fields = new SentFields([{ ...write, url }], changes);
   return [fields.has(image), fields.has(policy)];
@@ -29,6 +33,15 @@ test("a field that a PUT sends back as it was read was not sent", () => {
   const body = JSON.stringify(deployment({ image: "b", imagePullPolicy: "Always" }, "7"));
   assertEquals(sent({ method: "PUT", body }, [read]), [true, false]);
   assertEquals(sent({ method: "PUT", body }), [true, true]);
+});
+
+test("a new object with all that the server had added to a deleted one is a copy, and sends nothing", () => {
+  const deleted = { ...deployment({ image: "a", imagePullPolicy: "Always" }), status: { replicas: 1 } };
+  const copy = deployment({ image: "a", imagePullPolicy: "Always" });
+  const body = JSON.stringify({ ...copy, metadata: { name: "web", namespace: "default" } });
+  assertEquals(sent({ method: "POST", body }, [deleted], "deleted"), [false, false]);
+  const own = JSON.stringify({ ...deployment({ image: "a" }), metadata: { name: "web", namespace: "default" } });
+  assertEquals(sent({ method: "POST", body: own }, [deleted], "deleted"), [true, false]);
 });
 
 test("a JSON patch sends the fields below its path", () => {

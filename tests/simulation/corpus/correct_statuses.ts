@@ -5,17 +5,12 @@
 import {
   ConfigMap,
   controller,
-  controllerOf,
-  controllerReference,
   defineResource,
   Deployment,
   done,
   type Infer,
-  isControlledBy,
-  keyOf,
   manifest,
   NotControlledError,
-  Secret,
   withCondition,
   withWorkloads,
   z,
@@ -89,45 +84,6 @@ const reportsConflict = controller("reports-conflict").for(Fleet).owns(ConfigMap
   return done;
 });
 
-/** Adopts a ConfigMap that nobody controls, if its label asks for it; the server checks the version that was read. */
-const adoptsByLabel = controller("adopts-by-label").for(Fleet)
-  .owns(ConfigMap, {
-    to: (map) => map.metadata.labels?.fleet === undefined ? [] : [`default/${map.metadata.labels.fleet}`],
-  })
-  .uses(ConfigMap, ["create", "patch"])
-  .reconcile(async (ctx) => {
-    const { namespace, name = "" } = ctx.object.metadata;
-    const { color } = ctx.object.spec;
-    const ownerReferences = [controllerReference(ctx.object, Fleet)];
-    const found = ctx.find(ConfigMap, `${namespace}/${name}-chart`);
-    if (found === undefined) {
-      const metadata = { namespace, name: `${name}-chart`, labels: { fleet: name }, ownerReferences };
-      await ctx.client.create(ConfigMap, { metadata, data: { color } }, { signal: ctx.signal });
-      return done;
-    }
-    const isFree = controllerOf(found) === undefined && found.metadata.labels?.fleet === name;
-    if (!isFree && !isControlledBy(found, ctx.object)) throw new Error(`Cannot adopt ConfigMap "${keyOf(found)}"`);
-    const { uid, resourceVersion } = found.metadata;
-    const metadata = { uid, resourceVersion, ownerReferences };
-    await ctx.patch(ConfigMap, found, { kind: "merge", value: { metadata, data: { color } } });
-    return done;
-  });
-
-/** Copies the color to other namespaces, by labels instead of owner references. */
-const mirrorsByLabels = controller("mirrors-by-labels").for(Fleet).owns(Secret, { track: "labels", prunes: true })
-  .reconcile(
-    async (ctx) => {
-      const { name = "" } = ctx.object.metadata;
-      for (const namespace of ctx.object.spec.mirrors) {
-        await ctx.apply(
-          manifest(Secret, { metadata: { namespace, name }, stringData: { color: ctx.object.spec.color } }),
-        );
-      }
-      await ctx.prune();
-      return done;
-    },
-  );
-
 /** Two controllers of one operator, each with its own fields of the same ConfigMap. */
 const writesColor = controller("writes-color").for(Fleet).owns(ConfigMap).reconcile(async (ctx) => {
   const { namespace, name = "" } = ctx.object.metadata;
@@ -183,36 +139,6 @@ export const correctStatuses: readonly CorpusCase[] = [
         maps.create("a", { data: { of: "others" } }),
         fleets.create("a", { spec: {} }),
         maps.delete("a"),
-      ),
-    )],
-  },
-  {
-    name: "adopted-on-request",
-    kind: "correct",
-    class: "adoption with a look at the owner",
-    about: "A ConfigMap without a controller that asks for it by a label is adopted.",
-    controllers: [withWorkloads(
-      adoptsByLabel,
-      workload(
-        "adopt",
-        maps.create("a-chart", { metadata: { labels: { fleet: "a" } }, data: { color: "old" } }),
-        fleets.create("a", { spec: {} }),
-        fleets.patch("a", { spec: { color: "blue" } }),
-      ),
-    )],
-  },
-  {
-    name: "mirrors-by-labels",
-    kind: "correct",
-    class: "dependents in other namespaces",
-    about: "Labels say whose the mirrors are, and a finalizer deletes them before the Fleet goes.",
-    controllers: [withWorkloads(
-      mirrorsByLabels,
-      workload(
-        "move and delete",
-        fleets.create("a", { spec: { mirrors: ["kube-public"] } }),
-        fleets.patch("a", { spec: { mirrors: ["kube-system"] } }),
-        fleets.delete("a"),
       ),
     )],
   },

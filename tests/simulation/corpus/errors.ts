@@ -10,12 +10,8 @@ import {
   done,
   isAlreadyExists,
   isConflict,
-  isControlledBy,
-  isNotFound,
   Job,
-  keyOf,
   manifest,
-  Pod,
   Secret,
   withWorkloads,
   z,
@@ -101,32 +97,6 @@ const generatesTwice = controller("generates-twice").for(Backup).owns(Job).uses(
   },
 );
 
-/** Keeps as many workers as a Backup has rounds; their names are chosen by the server. */
-const deletesTwice = controller("deletes-twice").for(Backup).owns(Pod, { deletes: true }).uses(Pod, ["create"])
-  .reconcile(
-    async (ctx) => {
-      const { namespace, name } = ctx.object.metadata;
-      const { round } = ctx.object.spec;
-      // Wrong: the cache may still have a worker that was just deleted, and then one that works goes in its place.
-      const workers = ctx.list(Pod, { namespace }).filter((pod) => isControlledBy(pod, ctx.object));
-      for (const worker of workers.slice(round)) {
-        const options = { gracePeriodSeconds: 0, preconditions: { uid: worker.metadata.uid }, signal: ctx.signal };
-        await ctx.client.delete(Pod, keyOf(worker), options).catch(ignoreNotFound);
-      }
-      for (let count = workers.length; count < round; count++) {
-        const ownerReferences = [controllerReference(ctx.object, Backup)];
-        const metadata = { namespace, generateName: `${name}-worker-`, ownerReferences };
-        const spec = { containers: [{ name: "worker", image: "worker:1" }] };
-        await ctx.client.create(Pod, { metadata, spec }, { signal: ctx.signal });
-      }
-      return done;
-    },
-  );
-
-function ignoreNotFound(error: unknown): void {
-  if (!isNotFound(error)) throw error;
-}
-
 /** The settings of a Backup have a port, by its number in the list. */
 const dependsOnOrder = controller("depends-on-order").for(Backup).owns(ConfigMap).reconcile(async (ctx) => {
   const { namespace, name = "" } = ctx.object.metadata;
@@ -196,22 +166,6 @@ export const errors: readonly CorpusCase[] = [
       workload("two rounds", backups.create("a", { spec: {} }), backups.patch("a", { spec: { round: 2 } })),
     )],
     expected: ["end-state", "object-lifecycle"],
-  },
-  {
-    name: "worker-deleted-twice",
-    kind: "bug",
-    class: "cache read right after a delete or create",
-    about: "A worker too many is deleted or started, because the cache did not show the last deletion or creation yet.",
-    controllers: [withWorkloads(
-      deletesTwice,
-      workload(
-        "grow and shrink",
-        backups.create("a", { spec: { round: 3 } }),
-        backups.patch("a", { spec: { round: 1 } }),
-        backups.patch("a", { spec: { round: 2 } }),
-      ),
-    )],
-    expected: ["end-state", "object-lifecycle", "own-writes"],
   },
   {
     name: "port-by-list-order",

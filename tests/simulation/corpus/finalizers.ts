@@ -13,7 +13,6 @@ import {
   isNotFound,
   keyOf,
   type ReconcileContext,
-  requeueAfter,
   Secret,
   type Toolbox,
   withWorkloads,
@@ -169,21 +168,6 @@ async function moveCredentials(ctx: ReconcileContext<typeof Tenant, typeof Tenan
   return done;
 }
 
-/** Waits until the ConfigMap is gone before it lets the Tenant go. */
-const waitsForOneAnswer = controller("waits-for-one-answer").for(Tenant).uses(Tenant, ["get"])
-  .uses(ConfigMap, ["get", "create", "delete"])
-  .finalize(async (ctx) => {
-    const { name } = registration(ctx.object).metadata;
-    if (await ctx.client.find(ConfigMap, `${registry}/${name}`, { signal: ctx.signal }) === undefined) return done;
-    // Wrong: an error of any kind is taken for the end of the object, and the finalizer goes.
-    await ctx.client.delete(ConfigMap, `${registry}/${name}`, { signal: ctx.signal }).catch(() => {});
-    return done;
-  })
-  .reconcile(async (ctx) => {
-    await register(ctx, ctx.object);
-    return requeueAfter(3_600_000);
-  });
-
 const createAndDelete = workload("create and delete", tenants.create("a", { spec: {} }), tenants.delete("a"));
 
 export const finalizers: readonly CorpusCase[] = [
@@ -249,15 +233,6 @@ export const finalizers: readonly CorpusCase[] = [
         tenants.delete("a"),
       ),
     )],
-    expected: ["end-state", "object-lifecycle"],
-  },
-  {
-    name: "cleanup-errors-ignored",
-    kind: "bug",
-    class: "errors ignored during cleanup",
-    about:
-      "When the deletion of the registration fails once, the finalizer goes nevertheless, and the registration stays.",
-    controllers: [withWorkloads(waitsForOneAnswer, createAndDelete)],
     expected: ["end-state", "object-lifecycle"],
   },
 ];

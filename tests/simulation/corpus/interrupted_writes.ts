@@ -5,14 +5,12 @@
  * Caveats: none of them needs a race or an old cache; a crash, or a lost response, at the right write is enough.
  */
 import {
-  ConfigMap,
   controller,
   defineResource,
   Deployment,
   done,
   type Infer,
   isControlledBy,
-  Job,
   manifest,
   PersistentVolumeClaim,
   Secret,
@@ -131,34 +129,6 @@ const renamesService = controller("renames-service").for(Database).owns(Service,
   },
 );
 
-/** Works through phases, and records each one when it begins. */
-const phaseFirst = controller("phase-first").for(Database).owns(ConfigMap).reconcile(async (ctx) => {
-  const { namespace, name = "" } = ctx.object.metadata;
-  if (ctx.object.status?.phase !== undefined) return done;
-  // Wrong: "Ready" is recorded before what it promises exists.
-  await ctx.patchStatus({ phase: "Ready" });
-  await ctx.apply(manifest(ConfigMap, { metadata: { namespace, name: `${name}-config` }, data: { port: "5432" } }));
-  return done;
-});
-
-/** Runs one Job for each schema version. */
-const recordsMigration = controller("records-migration").for(Database).owns(Job).reconcile(async (ctx) => {
-  const { namespace, name = "" } = ctx.object.metadata;
-  const { schema } = ctx.object.spec;
-  if (ctx.object.status?.schema === schema) return done;
-  // Wrong: a migration that was recorded and not started never runs.
-  await ctx.patchStatus({ schema });
-  await ctx.apply(manifest(Job, {
-    metadata: { namespace, name: `${name}-migrate-${schema}` },
-    spec: {
-      template: {
-        spec: { restartPolicy: "Never", containers: [{ name: "migrate", image: "migrate:1", args: [schema] }] },
-      },
-    },
-  }));
-  return done;
-});
-
 /** The claim is bound by a provisioner, which the simulation does not have: a step does it. */
 const createAndResize = workload(
   "create and resize",
@@ -202,29 +172,6 @@ export const interruptedWrites: readonly CorpusCase[] = [
         "rename",
         databases.create("orders", { spec: { serviceName: "orders" } }),
         databases.patch("orders", { spec: { serviceName: "orders-v2" } }),
-      ),
-    )],
-    expected: ["end-state"],
-  },
-  {
-    name: "ready-before-work",
-    kind: "bug",
-    class: "intermediate state: status before the child",
-    about: "After a crash the status says Ready, and the ConfigMap is never created.",
-    controllers: [withWorkloads(phaseFirst, workload("create", databases.create("orders", { spec: {} })))],
-    expected: ["end-state"],
-  },
-  {
-    name: "migration-skipped",
-    kind: "bug",
-    class: "intermediate state: step counted before it is done",
-    about: "After a crash the schema is recorded as v2, and its migration never ran.",
-    controllers: [withWorkloads(
-      recordsMigration,
-      workload(
-        "migrate",
-        databases.create("orders", { spec: { schema: "v1" } }),
-        databases.patch("orders", { spec: { schema: "v2" } }),
       ),
     )],
     expected: ["end-state"],

@@ -9,10 +9,8 @@ import {
   defineResource,
   done,
   isControlledBy,
-  isNotFound,
   keyOf,
   manifest,
-  type ReconcileContext,
   Service,
   withWorkloads,
   z,
@@ -87,33 +85,6 @@ const ownsAcrossNamespaces = controller("owns-across-namespaces").for(Site)
     return done;
   });
 
-/** Copies the settings of a Site to the namespaces of a list, and takes them from those that are no longer in it. */
-const leaksMirrors = controller("leaks-mirrors").for(Site).uses(ConfigMap, ["create", "patch", "delete"])
-  .finalize(async (ctx) => {
-    for (const namespace of ctx.object.status?.mirrors ?? []) await removeMirror(ctx, namespace);
-    return done;
-  })
-  .reconcile(async (ctx) => {
-    const { name = "" } = ctx.object.metadata;
-    const { mirrors, theme } = ctx.object.spec;
-    const before = ctx.object.status?.mirrors ?? [];
-    for (const namespace of mirrors) {
-      const applied = { metadata: { namespace, name }, data: { theme } };
-      await ctx.client.apply(ConfigMap, applied, { fieldManager: "leaks-mirrors", force: true, signal: ctx.signal });
-    }
-    // Wrong: a mirror that is no longer recorded and not yet removed is unknown to the next process.
-    await ctx.patchStatus({ mirrors });
-    for (const namespace of before.filter((one) => !mirrors.includes(one))) await removeMirror(ctx, namespace);
-    return done;
-  });
-
-async function removeMirror(ctx: ReconcileContext<typeof Site, typeof Site>, namespace: string): Promise<void> {
-  const key = `${namespace}/${ctx.object.metadata.name}`;
-  await ctx.client.delete(ConfigMap, key, { signal: ctx.signal }).catch((error: unknown) => {
-    if (!isNotFound(error)) throw error;
-  });
-}
-
 /** Replaces the whole Service when the theme changes. */
 const updatesWhole = controller("updates-whole").for(Site).owns(Service).uses(Service, ["create", "update"]).reconcile(
   async (ctx) => {
@@ -181,22 +152,6 @@ export const ownership: readonly CorpusCase[] = [
       workload("mirror", sites.create("blog", { spec: { mirrors: ["kube-public"] } })),
     )],
     expected: ["quiescence", "object-lifecycle", "end-state"],
-  },
-  {
-    name: "mirror-leaked",
-    kind: "bug",
-    class: "dependents in another namespace leaked",
-    about: "After a crash a mirror that is no longer wanted stays, also when the Site is deleted.",
-    controllers: [withWorkloads(
-      leaksMirrors,
-      workload(
-        "move and delete",
-        sites.create("blog", { spec: { mirrors: ["kube-public"] } }),
-        sites.patch("blog", { spec: { mirrors: ["kube-system"] } }),
-        sites.delete("blog"),
-      ),
-    )],
-    expected: ["end-state", "object-lifecycle"],
   },
   {
     name: "update-loses-fields",

@@ -17,11 +17,10 @@ import {
   manifest,
   requeueAfter,
   Secret,
-  TerminalError,
   withWorkloads,
   z,
 } from "../../../src/mod.ts";
-import { atOnce, type CorpusCase, UserSteps, workload } from "./_case.ts";
+import { type CorpusCase, UserSteps, workload } from "./_case.ts";
 
 const App = defineResource({
   group: "apps.example.dev",
@@ -45,7 +44,6 @@ type App = Infer<typeof App>;
 
 const apps = new UserSteps("apps.example.dev/v1", "App");
 const secrets = new UserSteps("v1", "Secret");
-const maps = new UserSteps("v1", "ConfigMap");
 
 function ignoreNotFound(error: unknown): void {
   if (!isNotFound(error)) throw error;
@@ -146,23 +144,6 @@ const forgetsTimer = controller("forgets-timer").for(App).owns(Deployment).recon
   return done;
 });
 
-/** Runs a Job and reports its result. */
-const missingReferenceIsTerminal = controller("missing-reference-is-terminal").for(App).owns(Job).uses(ConfigMap, [
-  "get",
-])
-  .reconcile(async (ctx) => {
-    const { namespace, name = "" } = ctx.object.metadata;
-    const script = await ctx.client.find(ConfigMap, `${namespace}/script`, { signal: ctx.signal });
-    // Wrong: the ConfigMap may come a moment later, in the same `kubectl apply`.
-    if (script === undefined) throw new TerminalError(`Cannot run App "${name}": ConfigMap "script" does not exist`);
-    const containers = [{ name: "run", image: "sh:1", args: [script.data?.run ?? ""] }];
-    await ctx.apply(manifest(Job, {
-      metadata: { namespace, name },
-      spec: { template: { spec: { restartPolicy: "Never", containers } } },
-    }));
-    return done;
-  });
-
 /** The Job of an App runs once; the App reports that it is over. */
 const jobOfFormerOwner = controller("job-of-former-owner")
   .for(App)
@@ -185,23 +166,6 @@ const jobOfFormerOwner = controller("job-of-former-owner")
     if ((job.status?.succeeded ?? 0) > 0) await ctx.patchStatus({ phase: "Done" });
     return done;
   });
-
-const succeeded = {
-  status: {
-    startTime: "2026-01-01T00:00:00Z",
-    completionTime: "2026-01-01T00:00:00Z",
-    succeeded: 1,
-    conditions: [
-      {
-        type: "SuccessCriteriaMet",
-        status: "True",
-        reason: "CompletionsReached",
-        lastTransitionTime: "2026-01-01T00:00:00Z",
-      },
-      { type: "Complete", status: "True", reason: "CompletionsReached", lastTransitionTime: "2026-01-01T00:00:00Z" },
-    ],
-  },
-};
 
 export const unobserved: readonly CorpusCase[] = [
   {
@@ -279,21 +243,6 @@ export const unobserved: readonly CorpusCase[] = [
     expected: ["end-state"],
   },
   {
-    name: "reference-missing-for-a-moment",
-    kind: "bug",
-    class: "liveness: a passing state is taken for final",
-    about: "An App that is applied just before its ConfigMap never runs.",
-    controllers: [withWorkloads(
-      missingReferenceIsTerminal,
-      workload(
-        "apply both",
-        atOnce(apps.create("a", { spec: {} })),
-        maps.create("script", { data: { run: "true" } }),
-      ),
-    )],
-    expected: ["end-state"],
-  },
-  {
     name: "job-of-former-owner",
     kind: "bug",
     class: "owner recognized by name",
@@ -304,10 +253,8 @@ export const unobserved: readonly CorpusCase[] = [
       workload(
         "run twice",
         apps.create("a", { spec: {} }),
-        new UserSteps("batch/v1", "Job").patch("a", succeeded, "status"),
         apps.delete("a"),
         apps.create("a", { spec: {} }),
-        new UserSteps("batch/v1", "Job").patch("a", succeeded, "status"),
       ),
     )],
     expected: ["end-state", "object-lifecycle"],
