@@ -16,7 +16,7 @@ import { type RunTotals, sumOf } from "./run_totals.ts";
 import type { ScheduleOptions, ScheduleResult, Settling } from "./schedule_result.ts";
 import { checksOf, externalCollection, isEquivalent } from "./_state_checks.ts";
 import { lastingLifecycles } from "./_stale_creations.ts";
-import { differingKeys, namesOf, type Outcome, type Summary, summaryOf } from "./summary.ts";
+import { differingKeys, everExisting, namesOf, type Outcome, type Summary, summaryOf } from "./summary.ts";
 import type { Invariant, Violation } from "./violation.ts";
 
 /** The expected result of a workload. */
@@ -66,7 +66,7 @@ export function referenceOf(
   results: readonly [ScheduleResult, ...ScheduleResult[]],
 ): Reference {
   const [first] = results;
-  const names = learnNames(results.map(({ outcome }) => outcome.objects));
+  const names = learnNames(results.map(({ outcome }) => everExisting(outcome)));
   const summaries = results.map(({ outcome }) => summaryOf(outcome, names));
   const [summary = summaryOf(first.outcome, names), ...others] = summaries;
   const [masked, varying] = [new Set<string>(), new Set<string>()];

@@ -73,6 +73,11 @@ function isOutside(namespaces: ReadonlySet<string>): (change: SummaryChange) => 
   return ({ change }) => !namespaces.has((change.current.object as KubeObject).metadata.namespace ?? "");
 }
 
+/** The objects of a run, those that were deleted before its end included. */
+export function everExisting({ objects, changes }: Outcome): readonly SummaryObject[] {
+  return [...changes.map(createdObject), ...objects];
+}
+
 function createdObject({ collection, change }: SummaryChange): SummaryObject {
   return { collection, object: change.current.object as KubeObject };
 }
