@@ -86,9 +86,10 @@ export class StateChecks {
 
   /** The external systems that are compared, as objects. */
   objects(): readonly SummaryObject[] {
-    return this.#systems.flatMap(({ name, state }) => {
-      if (state === undefined) return [];
-      const object = { apiVersion: "external/v1", kind: "ExternalSystem", metadata: { name }, state: state() };
+    return this.#systems.flatMap((system) => {
+      if (system.state === undefined) return [];
+      const metadata = { name: system.name };
+      const object = { apiVersion: "external/v1", kind: "ExternalSystem", metadata, state: system.state() };
       return [{ collection: externalCollection, object }];
     });
   }
