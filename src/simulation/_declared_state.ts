@@ -4,8 +4,8 @@
  * oracle). No fault is needed: a removed value that stays in a child, a child with an old name, or a failure that a corrected
  * spec does not end, is there in every run, so other runs do not show it.
  *
- * Guarantees: what may depend on the past is not compared: metadata, numbers and times in a status, finished work (Jobs, Pods), claims,
- * and objects that no living user's object controls.
+ * Guarantees: what may depend on the past is not compared: metadata, numbers, times and ids in a status, values that do not come
+ * from the declaration, finished work (Jobs, Pods), claims, and objects that no living user's object controls.
  * Caveats: only workloads without deletions, waiting times and changes of objects that no user created can be compared.
  */
 import { controllerOf, type KubeObject, type UntypedObject } from "../api/mod.ts";
@@ -69,10 +69,12 @@ export function declaredStateViolations(
   if (!isDone || direct.some(({ settling }) => settling !== stepwise.settling)) return [];
   const varying = new Set(others.flatMap((other) => differingKeys(first.fields, other.fields).map(patternOf)));
   const sent = [stepwise, firstDirect].map(({ writes, outcome }) => new SentFields(writes, outcome.changes));
+  const declared = declaredValues(first);
   const isCompared = (key: string) => {
     const pattern = patternOf(key);
     return !varying.has(pattern) && !reference.masked.has(pattern) && !reference.varying.has(pattern) &&
-      sent.some((one) => one.has(key)) && dependsOnDeclaration(key, reference.summary, first);
+      sent.some((one) => one.has(key)) &&
+      dependsOnDeclaration(key, { stepwise: reference.summary, direct: first, declared });
   };
   return differingKeys(first.fields, reference.summary.fields).filter(isCompared).slice(0, maxReported).map((key) => ({
     invariant: "declared-state",
@@ -82,25 +84,54 @@ export function declaredStateViolations(
   }));
 }
 
-/** False for what may depend on the past. */
-function dependsOnDeclaration(key: string, stepwise: Summary, direct: Summary): boolean {
+/** False for what may depend on the past. @param declared the values in the objects of the users */
+function dependsOnDeclaration(
+  key: string,
+  { stepwise, direct, declared }: {
+    readonly stepwise: Summary;
+    readonly direct: Summary;
+    readonly declared: readonly string[];
+  },
+): boolean {
   const [collection = "", , path = ""] = key.split(" ");
   if (historicCollections.has(collection) || path.startsWith(".metadata")) return false;
   const name = objectOf(key);
   const [object, other] = [stepwise.objects.get(name), direct.objects.get(name)];
   const [one] = [object ?? other];
+  const [value, expected] = [stepwise.fields.get(key), direct.fields.get(key)];
   if (one === undefined) return false;
   const isDeclared = controllerOf(one) === undefined;
   if (path.startsWith(".status")) {
-    const values = [stepwise.fields.get(key), direct.fields.get(key)];
-    return isDeclared && object !== undefined && other !== undefined && values.every(isWord);
+    return isDeclared && object !== undefined && other !== undefined && isWord(value) && isWord(expected);
   }
-  return !isDeclared;
+  if (isDeclared) return false;
+  return value === undefined || expected === undefined || declared.some((text) => isMade(bare(expected), text));
 }
 
-/** True for texts and booleans, and for a value that is missing. */
+/** The values of the fields that users have declared. */
+function declaredValues({ fields, objects }: Summary): readonly string[] {
+  return [...fields].flatMap(([key, value]) => {
+    const object = objects.get(objectOf(key));
+    const isOwn = object !== undefined && controllerOf(object) === undefined;
+    return isOwn && !/^\.(?:metadata|status|kind|apiVersion)\b/.test(key.split(" ")[2] ?? "") ? [bare(value)] : [];
+  });
+}
+
+/** A shorter text may be a part of another one by chance. */
+const minPart = 3;
+
+/** True when a text is a declared one, or has it as a part. An id that another system has chosen is not. */
+function isMade(text: string, declared: string): boolean {
+  return text === declared || (declared.length >= minPart && text.includes(declared));
+}
+
+function bare(value: string): string {
+  return value.replaceAll(/^=?"|"$/g, "");
+}
+
+/** True for a phase or reason, a boolean, and a value that is missing. Other texts may be ids that another system has chosen. */
 function isWord(value: string | undefined): boolean {
-  return value === undefined || value === "true" || value === "false" || value.startsWith('"');
+  return value === undefined || value === "true" || value === "false" || /^"[A-Z][A-Za-z]*"$/.test(value);
 }
 
 function objectOf(key: string): string {
