@@ -10,12 +10,15 @@ import {
   controllerReference,
   defineResource,
   done,
+  eventually,
   isAlreadyExists,
   isControlledBy,
   Job,
   manifest,
   Secret,
   Service,
+  type SimulationChecks,
+  withChecks,
   withWorkloads,
   z,
 } from "../../../src/mod.ts";
@@ -130,6 +133,18 @@ const takesAnyAddress = controller("takes-any-address", { maxConcurrentReconcile
     throw new Error(`Cannot give Run "${name}" an address: none is free`);
   });
 
+/** Any address is right, as long as each Run has one of its own. */
+const addressChecks: SimulationChecks = {
+  invariants: [
+    eventually("each Run has an address of its own", (state) => {
+      const taken = state.list(Run).map(({ status }) => status?.address);
+      return !taken.includes(undefined) && new Set(taken).size === taken.length;
+    }),
+  ],
+  // Runs differ in nothing but who has which address.
+  equivalent: () => true,
+};
+
 /** The ports of the Service are a list with keys: apply puts new ones after those of other appliers. */
 const portsInAnyOrder = controller("ports-in-any-order").for(Run).owns(Service).reconcile(async (ctx) => {
   const { namespace, name = "" } = ctx.object.metadata;
@@ -176,7 +191,7 @@ export const correctNames: readonly CorpusCase[] = [
     class: "several right outcomes",
     about: "Which Run gets which address depends on the order; no two get the same.",
     controllers: [withWorkloads(
-      takesAnyAddress,
+      withChecks(takesAnyAddress, addressChecks),
       workload(
         "three at once",
         atOnce(runs.create("a", { spec: {} })),

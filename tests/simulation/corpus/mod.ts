@@ -5,8 +5,10 @@ import { correctNames } from "./correct_names.ts";
 import { correctStatuses } from "./correct_statuses.ts";
 import { correctTime } from "./correct_time.ts";
 import { errors } from "./errors.ts";
+import { correctExternal, external } from "./external.ts";
 import { finalizers } from "./finalizers.ts";
 import { interruptedWrites } from "./interrupted_writes.ts";
+import { memory } from "./memory.ts";
 import { misoperations } from "./misoperations.ts";
 import { ownership } from "./ownership.ts";
 import { staleViews } from "./stale_views.ts";
@@ -27,8 +29,11 @@ export const corpus: readonly CorpusCase[] = [
   ...statuses,
   ...misoperations,
   ...together,
+  ...memory,
+  ...external,
   ...correctNames,
   ...correctTime,
   ...correctCluster,
   ...correctStatuses,
+  ...correctExternal,
 ];
