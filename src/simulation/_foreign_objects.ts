@@ -14,7 +14,7 @@ import type { Violation } from "./violation.ts";
 
 /** Options of {@link ForeignObjects}. */
 export interface ForeignObjectsOptions {
-  readonly server: Pick<SimulatedServer, "revision" | "at" | "trySend">;
+  readonly server: Pick<SimulatedServer, "revision" | "at" | "trySend" | "noteEndOfForeignObject">;
   readonly clock: Clock;
   /** @default nothing is recorded */
   readonly recorder?: RunRecorder;

@@ -13,7 +13,7 @@ import type { Violation } from "./violation.ts";
 
 /** Options of {@link LostUpdates}. */
 export interface LostUpdatesOptions {
-  readonly server: SimulatedServer;
+  readonly server: Pick<SimulatedServer, "revision" | "at" | "trySend">;
   /** @default nothing is recorded */
   readonly recorder?: RunRecorder;
 }

@@ -4,28 +4,35 @@
  *
  * Guarantees: two actions at the same object do not meet: a foreign object does not belong to the operator, so it is left alone.
  */
-import type { VirtualClock } from "../async/mod.ts";
-import type { OperatorController } from "../manager/mod.ts";
+import type { Clock } from "../async/mod.ts";
 import { ForeignObjects } from "./_foreign_objects.ts";
 import { LostUpdates } from "./_lost_updates.ts";
 import type { RunRecorder } from "./_run_recorder.ts";
 import type { SimulatedServer } from "./_simulated_server.ts";
-import { UserObjects } from "./_user_objects.ts";
+import { type StepServer, UserObjects } from "./_user_objects.ts";
 import type { UserAction } from "./fault_plan.ts";
 import type { Violation } from "./violation.ts";
 
+/** The server of a run, as its users see it. */
+export type UsersServer =
+  & Pick<SimulatedServer, "revision" | "at" | "trySend" | "changeAsUser" | "noteEndOfForeignObject">
+  & StepServer;
+
 /** Options of {@link UserActions}. */
 export interface UserActionsOptions {
-  readonly controllers: readonly OperatorController[];
-  readonly server: SimulatedServer;
-  readonly clock: VirtualClock;
+  /** True for a collection of dependents: the operator may delete only those that it controls. */
+  readonly isDependentKind: (collection: string) => boolean;
+  readonly server: UsersServer;
+  readonly clock: Clock;
+  /** How long an object stays foreign, in milliseconds. @default 20000 */
+  readonly foreignMs?: number;
   /** @default nothing is recorded */
   readonly recorder?: RunRecorder;
 }
 
 /** The users of a run. */
 export class UserActions {
-  readonly #server: SimulatedServer;
+  readonly #server: UsersServer;
   readonly #foreign: ForeignObjects;
   readonly #lostUpdates: LostUpdates;
   readonly #objects: UserObjects;
@@ -34,7 +41,7 @@ export class UserActions {
     this.#server = options.server;
     this.#foreign = new ForeignObjects(options);
     this.#lostUpdates = new LostUpdates(options);
-    this.#objects = new UserObjects(options.server, options.controllers);
+    this.#objects = new UserObjects(options.server, options.isDependentKind);
   }
 
   violations(): readonly Violation[] {

@@ -15,7 +15,7 @@ async function start() {
   const server = new SimulatedServer({ controllers: [], clock, seed: 1 });
   await server.start();
   await server.client.raw(maps, { method: "POST", body });
-  return { server, clock, users: new UserActions({ server, controllers: [], clock }) };
+  return { server, clock, users: new UserActions({ server, isDependentKind: () => false, clock }) };
 }
 
 test("a user does not edit an object that has just become a foreign one", async () => {

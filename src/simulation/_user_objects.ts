@@ -21,20 +21,24 @@ interface Deletion {
   readonly uid: string;
 }
 
+/** The kinds of the dependents of controllers, but those that are primary kinds as well: `deployments.apps`. */
+export function dependentKinds(controllers: readonly OperatorController[]): ReadonlySet<string> {
+  const primaries = new Set(controllers.map(({ primary }) => resourceName(primary)));
+  const owned = controllers.flatMap(({ watches }) =>
+    watches.flatMap(({ role, resource }) => role === "owns" ? [resourceName(resource)] : [])
+  );
+  return new Set(owned.filter((name) => !primaries.has(name)));
+}
+
 /** The objects of users in a run. */
 export class UserObjects {
   readonly #server: StepServer;
-  /** The kinds of dependents, as `deployments.apps`. */
-  readonly #collections: ReadonlySet<string>;
+  readonly #isDependentKind: (collection: string) => boolean;
   readonly #deletions = new Map<string, Deletion>();
 
-  constructor(server: StepServer, controllers: readonly OperatorController[]) {
+  constructor(server: StepServer, isDependentKind: (collection: string) => boolean) {
     this.#server = server;
-    const primaries = new Set(controllers.map(({ primary }) => resourceName(primary)));
-    const owned = controllers.flatMap(({ watches }) =>
-      watches.flatMap(({ role, resource }) => role === "owns" ? [resourceName(resource)] : [])
-    );
-    this.#collections = new Set(owned.filter((name) => !primaries.has(name)));
+    this.#isDependentKind = isDependentKind;
   }
 
   /** Records that the operator sends a deletion. @param path of an object or a collection */
@@ -61,7 +65,7 @@ export class UserObjects {
   }
 
   #isOfUser({ collection, object }: StoredView): boolean {
-    return this.#collections.has(collection) && controllerOf(object) === undefined &&
+    return this.#isDependentKind(collection) && controllerOf(object) === undefined &&
       this.#server.createdBySteps.has(object.metadata.uid ?? "");
   }
 }

@@ -2,7 +2,7 @@
 import { builtin, type KubeObject } from "../api/mod.ts";
 import { controller, done } from "../controller/mod.ts";
 import { assertEquals, test } from "../../tests/testing.ts";
-import { UserObjects } from "./_user_objects.ts";
+import { dependentKinds, UserObjects } from "./_user_objects.ts";
 
 const { ConfigMap, Secret } = builtin;
 const keeper = controller("keeper").for(Secret).owns(ConfigMap).reconcile(() => Promise.resolve(done));
@@ -14,7 +14,7 @@ function messagesAfter(collection: string, metadata: KubeObject["metadata"], pat
   const present = [{ collection, path: `/api/v1/namespaces/default/${collection}/notes`, object }];
   let objects = present;
   const server = { createdBySteps: new Set(["u1"]), objects: () => objects };
-  const users = new UserObjects(server, [keeper]);
+  const users = new UserObjects(server, (collection) => dependentKinds([keeper]).has(collection));
   users.noteDelete(path);
   if (isDeleted) objects = [];
   return users.violations().map(({ message }) => message);

@@ -17,6 +17,7 @@ import { OperatorProcess, ProcessClock } from "./_operator_process.ts";
 import { RunRecorder } from "./_run_recorder.ts";
 import { SimulatedServer } from "./_simulated_server.ts";
 import { UserActions } from "./_user_actions.ts";
+import { dependentKinds } from "./_user_objects.ts";
 import { FaultIndex } from "./_fault_index.ts";
 import { type FaultOf, type FaultPlan, noFaults } from "./fault_plan.ts";
 import type { StaleStart } from "./_stale_creations.ts";
@@ -120,7 +121,10 @@ class Run implements AsyncDisposable {
     this.#faults = new FaultIndex(plan);
     this.#handlers = new HandlerOracle(parts.controllers);
     this.#checks = new StateChecks(checksOf(parts.controllers, parts.workload), this.#server);
-    this.#users = new UserActions({ server: this.#server, controllers: parts.controllers, clock, recorder });
+    const kinds = dependentKinds(parts.controllers);
+    const isDependentKind = (collection: string) => kinds.has(collection);
+    this.#users = new UserActions({ server: this.#server, isDependentKind, clock, recorder });
+
     this.#ownWrites = new OwnWriteOracle(this.#server);
     this.#leader = new LeaderOracle(this.#server);
     this.#proxy = new NetworkProxy({

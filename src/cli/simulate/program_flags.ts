@@ -78,6 +78,15 @@ export const programFlags = {
     example: "--program-name rabbitmq-system/rabbitmq-cluster-operator",
     group,
   }),
+  host: flag(z.array(text()).default([]), {
+    ...commandLineOnly,
+    flags: "--host <name>",
+    about:
+      "with --command: a host name that leads to this machine for the program, such as a Service's; can be repeated",
+    example: "--host db-client.default.svc.cluster.local",
+    arity: "list",
+    group,
+  }),
   maxFindings: flag(wholeNumber(1, 1_000).prefault("3"), {
     ...commandLineOnly,
     flags: "--max-findings <count>",

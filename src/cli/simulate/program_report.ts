@@ -91,6 +91,9 @@ export function lossText({ invariant, message, object = "" }: ProgramFinding["vi
         ? `${subject} was never created`
         : `${subject} should not have been created`;
     case "end-state":
+      if (message.includes("does not exist,")) return `${subject} does not exist at the end`;
+      if (message.includes("exists, without")) return `${subject} is left over at the end`;
+      if (object === "") return message;
       return `${subject} ends in another state than without faults`;
     case "process-exit":
       return "the program does not keep running";
@@ -115,6 +118,7 @@ function replayLine(
     ...flags.service.flatMap((text) => ["--service", shellWord(text)]),
     ...flags.forgetfulService.flatMap((name) => ["--forgetful-service", shellWord(name)]),
     ...(flags.webhookUrl === undefined ? [] : ["--webhook-url", shellWord(flags.webhookUrl)]),
+    ...flags.host.flatMap((host) => ["--host", shellWord(host)]),
     ...(flags.programName === defaultName ? [] : ["--program-name", shellWord(flags.programName)]),
     ...["--plan", shellWord(JSON.stringify(plan))],
   ];

@@ -64,7 +64,10 @@ export const simulateCommand = subcommand({
   flags: simulateFlags,
   async run(call) {
     const { flags, session } = call;
-    if (flags.command !== undefined) return await simulateProgramCommand(call, flags.command);
+    if (flags.command !== undefined) {
+      using _muted = muteLogging(session.verbosity);
+      return await simulateProgramCommand(call, flags.command);
+    }
     const controllers = selectedControllers(call);
     const subjects = controllers.map((controller) => ({
       controller,

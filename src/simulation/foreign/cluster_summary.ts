@@ -1,11 +1,10 @@
 /**
- * The state of a cluster in a form that can be compared between runs on real time: fields, and how often each object was created
- * and deleted. Names that the server or the program generated are replaced by what they are generated from, and UIDs by the
- * objects that they belong to, also inside of other texts, as in the names of volumes.
+ * What is compared between runs of a program: a summary as of in-memory runs, without what the cluster's own controllers make of
+ * the objects of the program, because that depends on time.
  */
-import { type KubeObject, parseExactJson, printExactJson } from "../../api/mod.ts";
-import { type SummaryChange } from "../engine.ts";
-import { fieldsOf, lifecyclesOf, type SummaryObject } from "../summary.ts";
+import { controllerOf, type KubeObject } from "../../api/mod.ts";
+import { type LearnedNames, learnNames, type SummaryChange } from "../engine.ts";
+import { type Outcome, type Summary, type SummaryObject, summaryOf } from "../summary.ts";
 
 /**
  * Collections that are not compared: they follow from others with any number of intermediate states, or are about the program
@@ -19,63 +18,38 @@ export const uncomparedCollections: ReadonlySet<string> = new Set([
   "validatingwebhookconfigurations.admissionregistration.k8s.io",
 ]);
 
-/** The names that stand for those that differ between runs. */
-export class StableNames {
-  readonly #uids = new Map<string, string>();
-  readonly #generated = new Map<string, string>();
-  readonly #counts = new Map<string, number>();
+/** Controllers of the cluster that make Pods. */
+const podMakers: ReadonlySet<string> = new Set(["ReplicaSet", "StatefulSet", "DaemonSet", "Job"]);
 
-  /** Learns the names of objects, in the order of their creation. */
-  learn(changes: readonly SummaryChange[]): void {
-    for (const { collection, change } of changes) {
-      if (change.kind !== "added") continue;
-      const { metadata } = change.current.object as KubeObject;
-      const { uid = "", name = "", namespace = "", generateName } = metadata;
-      if (this.#uids.has(uid)) continue;
-      let stable = name;
-      if (generateName !== undefined && generateName !== "") {
-        const role = `${collection} ${namespace}/${generateName}`;
-        const number = (this.#counts.get(role) ?? 0) + 1;
-        this.#counts.set(role, number);
-        stable = `${generateName}${number}`;
-        this.#generated.set(name, stable);
-      }
-      this.#uids.set(uid, `uid-of-${collection}-${namespace}-${stable}`);
-    }
-  }
-
-  /** The name that stands for a name of an object. */
-  nameOf(name: string): string {
-    return this.#generated.get(name) ?? name;
-  }
-
-  /** The object with stable names. @param live the UIDs of all objects; others belong to deleted ones */
-  in(object: KubeObject, live: ReadonlySet<string>): KubeObject {
-    let text = printExactJson(object);
-    for (const [name, stable] of this.#generated) if (text.includes(name)) text = text.replaceAll(name, stable);
-    for (const uid of live) {
-      const stable = this.#uids.get(uid);
-      if (stable !== undefined && text.includes(uid)) text = text.replaceAll(uid, stable);
-    }
-    return parseExactJson(text) as KubeObject;
-  }
+/** A Pod that the cluster made follows from what the program wrote; only whether it is there, and as wanted, is compared. */
+function isMadeByCluster({ collection, object }: SummaryObject): boolean {
+  return collection === "pods" && podMakers.has(controllerOf(object)?.kind ?? "");
 }
 
-/** The compared fields of objects, by object and path. */
-export function clusterFields(objects: readonly SummaryObject[], names: StableNames): ReadonlyMap<string, string> {
-  const live = new Set(objects.map(({ object }) => object.metadata.uid ?? ""));
-  return fieldsOf(objects.map(({ collection, object }) => ({ collection, object: names.in(object, live) })));
+function comparedPart(view: SummaryObject): SummaryObject {
+  if (!isMadeByCluster(view)) return view;
+  const { status, spec, ...rest }: PodParts = view.object;
+  const { containers, initContainers, volumes } = spec ?? {};
+  const object = { ...rest, ...{ spec: { containers, initContainers, volumes }, status: { phase: status?.phase } } };
+  return { ...view, object };
 }
 
-/** How often each compared object was created and deleted. */
-export function clusterLifecycles(changes: readonly SummaryChange[], names: StableNames): ReadonlyMap<string, string> {
-  return lifecyclesOf(changes.map(({ collection, change }) => {
-    const { object } = change.current;
-    const { namespace, name = "" } = (object as KubeObject).metadata;
-    const stable = names.nameOf(name);
-    return {
-      collection,
-      change: { ...change, current: { key: namespace === undefined ? stable : `${namespace}/${stable}`, object } },
-    };
-  }));
+type PodParts = KubeObject & {
+  readonly spec?: { readonly containers?: unknown; readonly initContainers?: unknown; readonly volumes?: unknown };
+  readonly status?: { readonly phase?: unknown };
+};
+
+/** The summary of an outcome. @param learned the names that runs do not share */
+export function clusterSummary(outcome: Outcome, learned?: LearnedNames): Summary {
+  const changes = outcome.changes.filter((change) => !isMadeByCluster(viewOf(change)));
+  return summaryOf({ ...outcome, objects: outcome.objects.map(comparedPart), changes }, learned);
+}
+
+function viewOf({ collection, change }: SummaryChange): SummaryObject {
+  return { collection, object: change.current.object as KubeObject };
+}
+
+/** What runs without faults teach about names. @param outcomes the end of each run */
+export function learnedNames(outcomes: readonly Outcome[]): LearnedNames {
+  return learnNames(outcomes.map(({ objects, changes }) => [...changes.map(viewOf), ...objects]));
 }

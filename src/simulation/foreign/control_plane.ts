@@ -16,7 +16,7 @@ import {
 import type { Clock, Random } from "../../async/mod.ts";
 import { ApiError, Client, type Transport } from "../../client/mod.ts";
 import { SimulatedCluster } from "../../cluster/mod.ts";
-import { conflictingPatch, userFieldManager } from "../engine.ts";
+import { conflictingPatch, userFieldManager, type UsersServer } from "../engine.ts";
 import type { ProgramIdentity } from "./program_objects.ts";
 
 /** Options of a {@link ControlPlane}. */
@@ -57,10 +57,12 @@ export const transientCollections: ReadonlySet<string> = new Set([
 const allGroups = ["system:masters", "system:authenticated"];
 
 /** One server with its cluster. */
-export class ControlPlane implements AsyncDisposable {
+export class ControlPlane implements AsyncDisposable, UsersServer {
   readonly api: KubernetesApi;
   /** A client that acts as a user. */
   readonly user: Client;
+  /** The UIDs of the objects that steps have created. */
+  readonly createdBySteps: Set<string> = new Set();
   readonly #stop = new AbortController();
   readonly #running: Promise<void>;
   readonly #nodesCreated: Promise<void>;
@@ -151,6 +153,18 @@ export class ControlPlane implements AsyncDisposable {
     const root = group === "" ? `/api/${version}` : `/apis/${apiVersionOf(known)}`;
     return `${root}${namespace === undefined ? "" : `/namespaces/${namespace}`}/${known.plural}/${name}`;
   }
+
+  /** Records what users have created since a revision, as a step of the workload. */
+  noteCreated(since: number): void {
+    for (const { change } of this.api.server.storage.changesAfter(since)) {
+      const { metadata } = change.current.object as unknown as KubeObject;
+      const managers = metadata.managedFields?.map(({ manager }) => manager) ?? [];
+      if (change.kind === "added" && managers.includes(userFieldManager)) this.createdBySteps.add(metadata.uid ?? "");
+    }
+  }
+
+  /** The run waits for rest after each step anyway. */
+  noteEndOfForeignObject(): void {}
 
   /** Deletes or edits the object of a write as a user. An object without an owner is left alone: it is one of the user's. */
   async changeAsUser(action: "delete" | "edit", path: string, body: string): Promise<void> {

@@ -4,112 +4,25 @@
  *
  * Guarantees: when it is disposed, no process of the program lives, and all ports are free.
  */
-import type { KubeObject } from "../../api/mod.ts";
-import type { ObjectStorage } from "../../apiserver/mod.ts";
-import { type Clock, type Random, scope } from "../../async/mod.ts";
+import { scope } from "../../async/mod.ts";
 import type { Entry, NewEntry, Recorder } from "../../observe/mod.ts";
 import { listenTcp, makeDirectory, type ProgramEnd, removePath, type Server } from "../../runtime/mod.ts";
-import type { IssuedCertificates } from "../../webhook/mod.ts";
-import { changesSince, FaultIndex, ForeignObjects, NetworkProxy, type PointKind, RunRecorder } from "../engine.ts";
-import { type Fault, type FaultOf, type FaultPlan, type NamedPoint, type PointName } from "../fault_plan.ts";
-import type { UserAction } from "../fault_plan.ts";
+import { FaultIndex, NetworkProxy, RunRecorder, UserActions } from "../engine.ts";
+import type { FaultOf } from "../fault_plan.ts";
 import type { Violation } from "../violation.ts";
-import { clusterFields, clusterLifecycles, StableNames, uncomparedCollections } from "./cluster_summary.ts";
-import { ControlPlane, transientCollections } from "./control_plane.ts";
+import { ClusterState, isEqual } from "./cluster_state.ts";
+import { clusterSummary } from "./cluster_summary.ts";
+import { ControlPlane } from "./control_plane.ts";
 import { ForeignProcess } from "./foreign_process.ts";
-import { type ForeignWorkload, stepText } from "./foreign_workload.ts";
+import { stepText } from "./foreign_workload.ts";
 import { startFrontServer } from "./front_server.ts";
 import { freeLocks } from "./leader_locks.ts";
+import { PassedPoints } from "./passed_points.ts";
 import { StepRunner } from "./perform_step.ts";
-import { launchOf, portsOf, type ProgramOptions, webhookUrlOf } from "./program.ts";
-import { type ServiceStub, ServiceStubs } from "./service_stubs.ts";
+import { launchOf, portsOf, webhookUrlOf } from "./program.ts";
+import type { ForeignRunOptions, ForeignRunResult, StepEnd } from "./run_options.ts";
+import { ServiceStubs } from "./service_stubs.ts";
 import { revisionOf } from "./stale_revision.ts";
-
-/** How long a run waits, in milliseconds. */
-export interface RunPace {
-  /** Nothing has changed for this time: the cluster is at rest, if it is in the state that is expected. */
-  readonly quietMs: number;
-  /** The same in another state, or when no state is expected. */
-  readonly patienceMs: number;
-  /** From the start of a process until it watches. */
-  readonly startMs: number;
-  /** A step that takes longer counts as unsettled. */
-  readonly settleMs: number;
-}
-
-/** Options of a {@link ForeignRun}. */
-export interface ForeignRunOptions {
-  readonly program: ProgramOptions;
-  readonly certificates: IssuedCertificates;
-  /** The authority of the client certificate of the program. */
-  readonly clientCa: string;
-  /** The objects at the start. */
-  readonly storage: ObjectStorage;
-  /** The revision before the first step: what is older is no result of a run. */
-  readonly firstRevision: number;
-  readonly podName: string;
-  readonly signingKey?: string;
-  /** The folder of the run; it is removed at the end. */
-  readonly folder: string;
-  readonly workload: ForeignWorkload;
-  /** The steps before this one have been performed: the storage has their result. @default 1 */
-  readonly firstStep?: number;
-  readonly plan: FaultPlan;
-  /** The applications that the program talks to. @default none */
-  readonly services?: readonly ServiceStub[];
-  readonly pace: RunPace;
-  /** The compared state after each step without faults; step 0 is the start. @default nothing is expected */
-  readonly expected?: readonly ReadonlyMap<string, string>[];
-  /** Fields that are not compared. @default none */
-  readonly masked?: ReadonlySet<string>;
-  /** Watches that the program opens. @default one is enough */
-  readonly watches?: number;
-  /** Keeps a copy of the storage after each step. @default false */
-  readonly keepsSnapshots?: boolean;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly signal: AbortSignal;
-  readonly onError: (error: unknown) => void;
-}
-
-/** The state after a step. */
-export interface StepEnd {
-  /** The compared fields. */
-  readonly fields: ReadonlyMap<string, string>;
-  readonly outcome: string;
-  readonly isSettled: boolean;
-  /** The longest time without a change before the last one, in milliseconds. */
-  readonly maxGapMs: number;
-  readonly tookMs: number;
-  readonly revision: number;
-  readonly storage?: ObjectStorage;
-}
-
-/** A point that the run has passed. */
-export interface PassedPoint extends NamedPoint {
-  readonly kind: PointKind;
-  readonly step: number;
-  readonly name: string;
-}
-
-/** The result of a run. */
-export interface ForeignRunResult {
-  /** Step 0 is the start of the program. */
-  readonly steps: readonly StepEnd[];
-  readonly lifecycles: ReadonlyMap<string, string>;
-  readonly points: readonly PassedPoint[];
-  /** The open watches of the program at the end, and their collections. */
-  readonly watches: number;
-  readonly collections: readonly string[];
-  readonly violations: readonly Violation[];
-  /** The faults of the plan that took place. */
-  readonly applied: number;
-  readonly requests: number;
-  readonly entries: readonly Entry[];
-  /** The last lines that the program has printed. */
-  readonly output: readonly string[];
-  readonly ms: number;
-}
 
 const pollMs = 20;
 /** How long an object is foreign, in milliseconds: programs retry within a second or two. */
@@ -127,16 +40,14 @@ export class ForeignRun implements AsyncDisposable {
   readonly #faults: FaultIndex;
   readonly #proxy: NetworkProxy<ForeignProcess>;
   readonly #recorder: RunRecorder;
-  readonly #foreign: ForeignObjects;
+  readonly #users: UserActions;
   readonly #entries: Entry[] = [];
-  readonly #points: PassedPoint[] = [];
-  readonly #occurrences = new Map<string, number>();
+  readonly #points = new PassedPoints();
   readonly #violations: Violation[] = [];
-  readonly #collections = new Set<string>();
-  readonly #names = new StableNames();
   readonly #steps: StepEnd[] = [];
+  readonly #outcomes: string[] = [];
   readonly #startedAt: number;
-  readonly #firstRevision: number;
+  readonly #state: ClusterState;
   #server: Server | undefined;
   #stubs: ServiceStubs | undefined;
   #ports: readonly number[] = [];
@@ -147,8 +58,6 @@ export class ForeignRun implements AsyncDisposable {
   #exits = 0;
   #step = 0;
   #isPumping = false;
-  #learnedRevision = 0;
-  #writes = 0;
   /** A process may end at this time for a reason that is a fault. */
   #excusedUntil = -Infinity;
 
@@ -163,26 +72,23 @@ export class ForeignRun implements AsyncDisposable {
       callWebhook: program.webhooks?.callerOf(() => webhookUrlOf(program, this.#ports)),
       execAnswers: (call) => this.#stubs?.execAnswers(call),
     });
-    this.#firstRevision = options.firstRevision;
+    this.#state = new ClusterState(this.#control, options.firstRevision);
     this.#recorder = new RunRecorder(this.#recorderOf(), () => []);
-    this.#faults = new FaultIndex(plan, (kind, point) => this.#onPoint(kind, point));
-    const server = {
-      at: (path: string) => this.#control.at(path),
-      trySend: this.#control.trySend.bind(this.#control),
-      revision: 0,
-    };
-    this.#foreign = new ForeignObjects({ server, clock, recorder: this.#recorder, foreignMs });
+    this.#faults = new FaultIndex(plan, (kind, point) => this.#points.add(kind, point));
+    this.#users = new UserActions({
+      ...{ server: this.#control, clock, recorder: this.#recorder, foreignMs },
+      isDependentKind: (collection) => !this.#isCustom(collection),
+    });
     this.#proxy = new NetworkProxy<ForeignProcess>({
       server: this.#control.transportOf("program"),
       ...{ clock, random, faults: this.#faults, recorder: this.#recorder },
       revision: () => this.#control.revision,
       onReady: () => this.#wake(),
       crash: (process, downMs) => this.#crash(process, downMs),
-      actAsUser: (action, path, body) => this.#actAsUser(action, path, body),
+      actAsUser: (action, path, body) => this.#users.act(action, path, body),
       deleteLease: () => this.#freeLocks(),
       onWrite: (_, request) => {
-        this.#writes++;
-        if (request.method === "DELETE") this.#foreign.noteDelete(new URL(request.url).pathname);
+        if (request.method === "DELETE") this.#users.noteDelete(new URL(request.url).pathname);
       },
     });
   }
@@ -193,8 +99,9 @@ export class ForeignRun implements AsyncDisposable {
     await this.#control.ready();
     await this.#listen();
     this.#step = firstStep - 1;
-    this.#start();
-    await this.#settle("done");
+    this.#points.startStep(this.#step);
+    if (!await this.#startStale()) this.#start();
+    await this.#settle();
     const runner = new StepRunner({
       client: this.#control.user,
       clock: this.#options.clock,
@@ -203,13 +110,17 @@ export class ForeignRun implements AsyncDisposable {
     });
     for (const [index, step] of workload.steps.entries()) {
       if (index + 1 < firstStep) continue;
+      if (this.#isDecided()) break;
       this.#step = index + 1;
-      this.#occurrences.clear();
+      this.#points.startStep(this.#step);
       this.#faults.startStep(this.#step);
       this.#recorder.note("user", stepText(step));
+      const since = this.#control.revision;
       const outcome = await runner.perform(step, signal);
-      if (step.atOnce !== true) await this.#settle(outcome.kind);
-      if (await this.#restartStale(this.#step)) await this.#settle(outcome.kind, true);
+      this.#control.noteCreated(since);
+      this.#outcomes.push(outcome.kind);
+      if (step.atOnce !== true) await this.#settle();
+      if (await this.#restartStale(this.#step)) await this.#settle(true);
       if (this.#exits >= maxExits) break;
     }
     await this.#undoForeign();
@@ -228,16 +139,13 @@ export class ForeignRun implements AsyncDisposable {
   }
 
   #result(): ForeignRunResult {
-    const { storage } = this.#control.api.server;
-    this.#learnNames();
-    const changes = changesSince(storage, this.#firstRevision, uncomparedCollections);
     return {
+      firstStep: this.#options.firstStep ?? 1,
       steps: this.#steps,
-      lifecycles: clusterLifecycles(changes, this.#names),
-      points: this.#points,
+      points: this.#points.list,
       watches: this.#process === undefined ? 0 : this.#proxy.watchesOf(this.#process),
-      collections: [...this.#collections],
-      violations: [...this.#violations, ...this.#foreign.violations],
+      collections: [...this.#points.collections],
+      violations: [...this.#violations, ...this.#users.violations()],
       applied: this.#faults.applied,
       requests: this.#proxy.requests,
       entries: this.#entries,
@@ -258,16 +166,18 @@ export class ForeignRun implements AsyncDisposable {
       ...{ certificates, clientCa, onError },
       senderOf: (token) => this.#process?.token === token ? send(this.#process) : undefined,
       senderOfCertificate: () => this.#process && send(this.#process),
-      isCustom: (collection) => {
-        const { storage } = this.#control.api.server;
-        return storage.get("customresourcedefinitions.apiextensions.k8s.io", "", collection) !== undefined;
-      },
+      isCustom: (collection) => this.#isCustom(collection),
       direct: this.#control.transportOf("program"),
     });
     this.#ports = await freePorts(portsOf(program));
     const { services = [], clock, signal } = this.#options;
     const { env, workingDirectory } = program;
     this.#stubs = await ServiceStubs.start(services, { env, workingDirectory, clock, signal, onError });
+  }
+
+  #isCustom(collection: string): boolean {
+    const { storage } = this.#control.api.server;
+    return storage.get("customresourcedefinitions.apiextensions.k8s.io", "", collection) !== undefined;
   }
 
   /** Starts a process of the program. */
@@ -345,29 +255,43 @@ export class ForeignRun implements AsyncDisposable {
     await freeLocks(this.#control);
   }
 
-  async #actAsUser(action: UserAction, path: string, body: string): Promise<void> {
-    if (action === "replace") return await this.#foreign.replace(path, body);
-    if (action === "takeover") return await this.#foreign.takeOver(path);
-    if (this.#foreign.has(path)) return;
-    this.#recorder.note("user", `${action} ${path}`, { detail: "fault" });
-    await this.#control.changeAsUser(action, path, body);
+  /**
+   * True when the rest of the run is known: a process that has started after all faults, in the state that is expected, has
+   * nothing of them in its memory.
+   */
+  #isDecided(): boolean {
+    const { plan, expected } = this.#options;
+    const last = this.#steps.at(-1);
+    const isRestarted = plan.faults.length > 0 && plan.faults.every(({ kind }) => kind === "crash" || kind === "stale");
+    if (!isRestarted || this.#faults.applied < plan.faults.length || last === undefined) return false;
+    return expected !== undefined && last.isSettled && this.#isExpected(last.summary.fields);
   }
 
-  /** Restarts the program on a server whose lists and watches show an older state. @returns true if a fault was due */
+  /** A run from a snapshot whose fault is a stale start there begins with it. @returns true if there was such a fault */
+  async #startStale(): Promise<boolean> {
+    const [fault] = this.#step === 0 ? [] : this.#faults.afterStep(this.#step);
+    if (fault === undefined) return false;
+    await this.#startOn(fault, () => this.#start());
+    return true;
+  }
+
+  /** Restarts the program on a server whose lists and watches show an older state. @returns true if the run must settle */
   async #restartStale(step: number): Promise<boolean> {
     const faults = this.#faults.afterStep(step);
-    for (const fault of faults) {
-      const { storage } = this.#control.api.server;
-      const revision = revisionOf(fault, { storage, firstRevision: this.#firstRevision });
-      const details = { resourceVersion: String(revision), detail: fault.only ?? "" };
-      this.#recorder.note("fault", "restart on a stale server", details);
-      await this.#restart();
-      const process = await this.#started();
-      if (process === undefined) continue;
-      process.staleView = { revision, thawsAt: Infinity, only: fault.only };
-      void this.#thaw(process, fault);
-    }
-    return faults.length > 0;
+    for (const fault of faults) await this.#startOn(fault, () => this.#restart());
+    return faults.some(({ early }) => early !== true);
+  }
+
+  async #startOn(fault: FaultOf<"stale">, start: () => void | Promise<void>): Promise<void> {
+    const { storage } = this.#control.api.server;
+    const revision = revisionOf(fault, { storage, firstRevision: this.#options.firstRevision });
+    const details = { resourceVersion: String(revision), detail: fault.only ?? "" };
+    this.#recorder.note("fault", "restart on a stale server", details);
+    await start();
+    const process = await this.#started();
+    if (process === undefined) return;
+    process.staleView = { revision, thawsAt: Infinity, only: fault.only };
+    void this.#thaw(process, fault);
   }
 
   /** The server catches up some time after the process has begun to watch. */
@@ -397,27 +321,27 @@ export class ForeignRun implements AsyncDisposable {
   /** Foreign objects become the program's again; it must leave them alone before. */
   async #undoForeign(): Promise<void> {
     const { clock, signal } = this.#options;
-    if (!this.#foreign.isBusy()) return;
-    while (this.#foreign.isBusy()) {
-      if (!await this.#foreign.undoNext()) await clock.sleep(pollMs, signal);
+    if (!this.#users.isBusy()) return;
+    while (this.#users.isBusy()) {
+      if (!await this.#users.undoNext()) await clock.sleep(pollMs, signal);
     }
-    await this.#settle(this.#steps.at(-1)?.outcome ?? "done", true);
+    await this.#settle(true);
   }
 
   /** Waits until nothing changes any more. @param replacesLast it is the end of the same step once more */
-  async #settle(outcome: string, replacesLast = false): Promise<void> {
-    const { clock, pace, signal, keepsSnapshots } = this.#options;
+  async #settle(replacesLast = false): Promise<void> {
+    const { clock, pace, signal, keepsSnapshots, learned } = this.#options;
     const startedAt = clock.monotonic();
     let [changedAt, seen, maxGapMs] = [startedAt, -1, 0];
     let fields: ReadonlyMap<string, string> = new Map();
     let isSettled = true;
     using waiting = scope(signal);
     while (true) {
-      await this.#foreign.undoNext();
+      await this.#users.undoNext();
       const now = clock.monotonic();
       const revision = this.#control.revision;
-      if (revision !== seen && this.#hasRelevantChange(seen)) {
-        const next = this.#fields();
+      if (revision !== seen && this.#state.hasChangedSince(seen)) {
+        const next = clusterSummary(this.#state.outcome(), learned).fields;
         if (seen >= 0 && !isEqual(fields, next)) {
           maxGapMs = Math.max(maxGapMs, now - changedAt);
           changedAt = now;
@@ -438,7 +362,12 @@ export class ForeignRun implements AsyncDisposable {
     }
     const tookMs = clock.monotonic() - startedAt;
     const storage = keepsSnapshots === true ? this.#control.api.server.storage.copy() : undefined;
-    const end = { fields, outcome, isSettled, maxGapMs, tookMs, revision: this.#control.revision, storage };
+    const state = this.#state.outcome([...this.#outcomes]);
+    const { revision } = this.#control;
+    const end = {
+      ...{ state, summary: clusterSummary(state, learned) },
+      ...{ isSettled, maxGapMs, tookMs, revision, storage },
+    };
     this.#steps[replacesLast ? this.#steps.length - 1 : this.#steps.length] = end;
   }
 
@@ -450,7 +379,7 @@ export class ForeignRun implements AsyncDisposable {
     if (process === undefined) return this.#exits < maxExits;
     const { staleView } = process;
     if (staleView !== undefined && staleView.thawsAt > this.#options.clock.monotonic()) return true;
-    if (this.#foreign.isBusy()) return false;
+    if (this.#users.isBusy()) return false;
     if (!process.hasWatched) {
       if (this.#proxy.watchesOf(process) < watches && sinceStartMs < pace.startMs) return true;
       process.hasWatched = true;
@@ -464,36 +393,6 @@ export class ForeignRun implements AsyncDisposable {
     return wanted !== undefined && isEqual(fields, wanted, masked);
   }
 
-  #hasRelevantChange(after: number): boolean {
-    if (after < 0) return true;
-    for (const { collection } of this.#control.api.server.storage.changesAfter(after)) {
-      if (!transientCollections.has(collection)) return true;
-    }
-    return false;
-  }
-
-  #fields(): ReadonlyMap<string, string> {
-    this.#learnNames();
-    const objects = [...this.#control.objects()].filter(({ collection, object }) =>
-      !uncomparedCollections.has(collection) && isNew(object, this.#firstRevision)
-    );
-    return clusterFields(objects, this.#names);
-  }
-
-  #learnNames(): void {
-    const { storage } = this.#control.api.server;
-    this.#names.learn(changesSince(storage, this.#learnedRevision, transientCollections));
-    this.#learnedRevision = storage.revision;
-  }
-
-  #onPoint(kind: PointKind, { verb, resource, name }: PointName): void {
-    if (kind === "read" && verb === "watch") this.#collections.add(resource);
-    const key = `${kind} ${verb} ${resource} ${name}`;
-    const occurrence = (this.#occurrences.get(key) ?? 0) + 1;
-    this.#occurrences.set(key, occurrence);
-    this.#points.push({ kind, verb, resource, name, occurrence, step: this.#step });
-  }
-
   /** Lets pass what is ready, soon. */
   #wake(): void {
     if (this.#isPumping) return;
@@ -501,9 +400,14 @@ export class ForeignRun implements AsyncDisposable {
     queueMicrotask(() => {
       this.#isPumping = false;
       for (let pass = this.#proxy.takeNext(); pass !== undefined; pass = this.#proxy.takeNext()) {
-        Promise.resolve(pass()).catch(this.#options.onError);
+        this.#pass(pass).catch(this.#options.onError);
       }
     });
+  }
+
+  async #pass(pass: () => Promise<void> | void): Promise<void> {
+    await pass();
+    while (await this.#users.undoAfterWrite());
   }
 
   #recorderOf(): Recorder {
@@ -519,22 +423,6 @@ export class ForeignRun implements AsyncDisposable {
   }
 }
 
-/** True for an object that was written during the run. */
-function isNew({ metadata }: KubeObject, revision: number): boolean {
-  return Number(metadata.resourceVersion ?? 0) > revision;
-}
-
-/** Whether two states are equal. @param masked fields that are not compared */
-export function isEqual(
-  one: ReadonlyMap<string, string>,
-  other: ReadonlyMap<string, string>,
-  masked: ReadonlySet<string> = new Set(),
-): boolean {
-  for (const [key, value] of one) if (other.get(key) !== value && !masked.has(key)) return false;
-  for (const key of other.keys()) if (!one.has(key) && !masked.has(key)) return false;
-  return true;
-}
-
 /** Ports that are free now. */
 async function freePorts(count: number): Promise<readonly number[]> {
   const ports: number[] = [];
@@ -543,17 +431,4 @@ async function freePorts(count: number): Promise<readonly number[]> {
     ports.push(listener.port);
   }
   return ports;
-}
-
-/** The faults of a plan that happen at the end of a step, which a run that starts later cannot have. */
-export function firstStepOf(fault: Fault): number {
-  const point = "write" in fault
-    ? fault.write
-    : "event" in fault
-    ? fault.event
-    : "request" in fault
-    ? fault.request
-    : undefined;
-  if (fault.kind === "stale") return fault.step;
-  return typeof point === "object" ? point.step ?? 1 : 1;
 }

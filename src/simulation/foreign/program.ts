@@ -26,6 +26,8 @@ export interface ProgramOptions {
   readonly client: CertificatePair;
   /** The program can have a mount namespace, see {@link canMount}. */
   readonly hasMounts: boolean;
+  /** Names that lead to loopback in a mount namespace, such as those of Services. @default none */
+  readonly hosts?: readonly string[];
   /** Further placeholders and their values. @default none */
   readonly values?: Readonly<Record<string, string>>;
   /** The webhooks of the program. @default it has none */
@@ -87,6 +89,7 @@ export async function launchOf(program: ProgramOptions, place: ProgramPlace): Pr
     key: joinPath(folder, "client.key"),
   };
   const { namespace, name } = identity;
+  const hosts = ["localhost", ...program.hosts ?? []].map((one) => `${host} ${one}\n`).join("");
   await Promise.all([
     writeFile(files.kubeconfig, kubeconfigOf({ server, ca, token, namespace })),
     writeFile(files.ca, ca),
@@ -95,6 +98,7 @@ export async function launchOf(program: ProgramOptions, place: ProgramPlace): Pr
     writeFile(joinPath(account, "ca.crt"), ca),
     writeFile(joinPath(account, "token"), token),
     writeFile(joinPath(account, "namespace"), namespace),
+    writeFile(joinPath(folder, "hosts"), hosts),
   ]);
   const values = {
     ...{ ...program.values, ...stubs?.placeholders, ...files, ...portValues(place), certs },
@@ -102,7 +106,7 @@ export async function launchOf(program: ProgramOptions, place: ProgramPlace): Pr
   };
   const text = replaced(command, values);
   return {
-    argv: hasMounts ? mounting(text, account, joinPath(folder, "run")) : ["/bin/sh", "-c", text],
+    argv: hasMounts ? mounting(text, folder, program.hosts !== undefined) : ["/bin/sh", "-c", text],
     env: {
       ...stubs?.environment,
       ...mapValues(program.env, (value) => replaced(value, values)),
@@ -174,21 +178,22 @@ function kubeconfigOf({ server, ca, token, namespace }: KubeconfigParts): string
  * one, because the path may not exist, and must not appear outside of the namespace.
  */
 const mountScript = [
-  'mkdir -p "$2" && mount --rbind /run "$2" && mount -t tmpfs -o mode=755 tmpfs /run || exit 125',
-  'for one in "$2"/*; do to="/run/${one##*/}"; if [ -d "$one" ]; then mkdir "$to"; else : > "$to"; fi',
+  'old="$1/run"; mkdir -p "$old" && mount --rbind /run "$old" && mount -t tmpfs -o mode=755 tmpfs /run || exit 125',
+  'for one in "$old"/*; do to="/run/${one##*/}"; if [ -d "$one" ]; then mkdir -p "$to"; else : > "$to"; fi',
   'mount --rbind "$one" "$to" || exit 125; done',
-  `mkdir -p "$4" && mount --bind "$1" "$4" || exit 125`,
-  'exec /bin/sh -c "$3"',
+  'mkdir -p "$3" && mount --bind "$1/serviceaccount" "$3" || exit 125',
+  'if [ "$4" = hosts ]; then mount --bind "$1/hosts" /etc/hosts || exit 125; fi',
+  'exec /bin/sh -c "$2"',
 ].join("\n");
 
-function mounting(command: string, account: string, oldRun: string): readonly string[] {
-  const shell = ["/bin/sh", "-c", mountScript, "sh", account, oldRun, command, accountFolder];
+function mounting(command: string, folder: string, hasHosts: boolean): readonly string[] {
+  const shell = ["/bin/sh", "-c", mountScript, "sh", folder, command, accountFolder, hasHosts ? "hosts" : ""];
   return ["unshare", "--mount", "--map-root-user", ...shell];
 }
 
 /** True if programs can have a mount namespace of their own. @param folder an empty folder, for a trial */
 export async function canMount(folder: string, env: Readonly<Record<string, string>>): Promise<boolean> {
-  await makeDirectory(folder);
-  const result = await spawn(mounting("exit 0", folder, joinPath(folder, "run")), { env, timeoutMs: 5_000 });
+  await makeDirectory(joinPath(folder, "serviceaccount"));
+  const result = await spawn(mounting("exit 0", folder, false), { env, timeoutMs: 5_000 });
   return result.kind === "ended" && result.code === 0;
 }

@@ -5,7 +5,7 @@
  * Guarantees: faults that find most come first, so that a simulation that is ended early has tried them.
  */
 import { crashMoments, type Fault, type FaultKind, type NamedPoint, userActions } from "../fault_plan.ts";
-import type { PassedPoint } from "./foreign_run.ts";
+import type { PassedPoint } from "./passed_points.ts";
 import type { ProgramReference } from "./program_reference.ts";
 import type { NamedChange } from "./stale_revision.ts";
 
@@ -25,12 +25,14 @@ export function programFaults(reference: ProgramReference, kinds: ReadonlySet<Fa
   const points = reference.points.filter(({ occurrence }) => occurrence <= maxOccurrences);
   const writes = points.filter(({ kind }) => kind === "write").map(namedPoint);
   const events = points.filter(({ kind, verb }) => kind === "event" && verb !== "BOOKMARK").map(namedPoint);
+  // What a program does not watch, it cannot repair.
+  const isWatched = ({ resource }: NamedPoint) => reference.collections.includes(resource.split("/")[0] ?? "");
   const all = [
     ...writes.flatMap(crashes),
     ...staleStarts(reference),
     ...writes.flatMap(answers),
     ...events.flatMap(eventFaults),
-    ...writes.flatMap(userFaults),
+    ...writes.filter(isWatched).flatMap(userFaults),
     ...writes.flatMap(slowness),
   ];
   return all.filter(({ kind }) => kinds.has(kind));

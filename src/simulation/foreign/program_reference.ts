@@ -4,18 +4,20 @@
  *
  * Guarantees: what differed between two runs without faults is never reported.
  */
+import type { LearnedNames } from "../engine.ts";
 import { type FaultPlan } from "../fault_plan.ts";
 import { differingKeys } from "../summary.ts";
 import type { Violation } from "../violation.ts";
-import { uncomparedCollections } from "./cluster_summary.ts";
-import type { ForeignRunResult, PassedPoint, RunPace, StepEnd } from "./foreign_run.ts";
+import { clusterSummary, learnedNames, uncomparedCollections } from "./cluster_summary.ts";
+import type { ForeignRunResult, RunPace, StepEnd } from "./run_options.ts";
+import type { PassedPoint } from "./passed_points.ts";
 import { type NamedChange, namedChanges } from "./stale_revision.ts";
 
 /** The expected result of a workload. */
 export interface ProgramReference {
   /** Of the first run. Step 0 is the start of the program. */
   readonly steps: readonly StepEnd[];
-  readonly lifecycles: ReadonlyMap<string, string>;
+  readonly learned: LearnedNames;
   /** Fields and lifecycles that differ between runs. */
   readonly masked: ReadonlySet<string>;
   /** The points that every run has passed. */
@@ -31,33 +33,41 @@ export interface ProgramReference {
   readonly ms: number;
 }
 
+const none: ReadonlyMap<string, string> = new Map();
+
 const minQuietMs = 300;
 const maxQuietMs = 5_000;
 /** A run with a fault may be slower than the slowest gap of the others by this factor. */
 const quietFactor = 2;
-const minPatienceMs = 6_000;
+const minPatienceMs = 5_000;
 const minSettleMs = 30_000;
 
 /** Learns a reference from runs without faults. @param firstRevision the revision before the first step */
 export function referenceOf(runs: readonly ForeignRunResult[], firstRevision: number, pace: RunPace): ProgramReference {
   const [first, ...others] = runs;
-  if (first === undefined) throw new RangeError("Cannot learn a reference: there is no run");
+  const end = first?.steps.at(-1);
+  if (first === undefined || end === undefined) throw new RangeError("Cannot learn a reference: there is no run");
+  const learned = learnedNames(runs.flatMap(({ steps }) => steps.at(-1)?.state ?? []));
+  const [steps, ...otherSteps] = runs.map((run) =>
+    run.steps.map((one) => {
+      return { ...one, summary: clusterSummary(one.state, learned) };
+    })
+  );
   const masked = new Set<string>();
-  for (const other of others) {
-    for (const [index, { fields }] of first.steps.entries()) {
-      for (const key of differingKeys(fields, other.steps[index]?.fields ?? new Map())) masked.add(key);
+  for (const [index, { summary }] of (steps ?? []).entries()) {
+    for (const other of otherSteps) {
+      const { fields, lifecycles } = other[index]?.summary ?? { fields: none, lifecycles: none };
+      for (const key of differingKeys(summary.fields, fields)) masked.add(key);
+      for (const key of differingKeys(summary.lifecycles, lifecycles)) masked.add(key);
     }
-    for (const key of differingKeys(first.lifecycles, other.lifecycles)) masked.add(key);
   }
   const pointSets = others.map(({ points }) => new Set(points.map(pointKey)));
-  const storage = first.steps.at(-1)?.storage;
-  const changes = storage === undefined ? [] : namedChanges(storage, firstRevision, uncomparedCollections);
   return {
-    steps: first.steps,
-    lifecycles: first.lifecycles,
+    steps: steps ?? [],
+    learned,
     masked,
     points: first.points.filter((point) => pointSets.every((keys) => keys.has(pointKey(point)))),
-    changes,
+    changes: end.storage === undefined ? [] : namedChanges(end.storage, firstRevision, uncomparedCollections),
     watches: Math.min(...runs.map(({ watches }) => watches)),
     collections: first.collections,
     pace: paceOf(runs, pace),
@@ -95,7 +105,7 @@ export function compareRun(
   plan: FaultPlan,
 ): readonly Violation[] {
   const found = result.violations.filter(({ invariant }) => isReported(invariant, result, plan));
-  const [last, expected] = [result.steps.at(-1), reference.steps.at(-1)];
+  const [last, expected] = [result.steps.at(-1), reference.steps[result.firstStep + result.steps.length - 2]];
   if (last?.isSettled === false && expected?.isSettled === true) {
     found.push({
       invariant: "quiescence",
@@ -104,10 +114,16 @@ export function compareRun(
   }
   // A user who deletes or replaces an object makes the program create it again.
   const comparesLives = plan.faults.every(({ kind }) => kind !== "actor");
-  if (comparesLives) found.push(...differences(reference, reference.lifecycles, result.lifecycles, "object-lifecycle"));
-  if (result.steps.length === reference.steps.length && last !== undefined && expected !== undefined) {
-    found.push(...differences(reference, expected.fields, last.fields, "end-state"));
+  if (last === undefined || expected === undefined) return found;
+  for (const [index, outcome] of last.state.outcomes.entries()) {
+    const step = result.firstStep + index;
+    const wanted = expected.state.outcomes[step - 1];
+    if (wanted === undefined || wanted === outcome) continue;
+    found.push({ invariant: "end-state", message: `step ${step} ended "${outcome}", without faults "${wanted}"` });
   }
+  const [wanted, actual] = [expected.summary, last.summary];
+  if (comparesLives) found.push(...differences(reference, wanted.lifecycles, actual.lifecycles, "object-lifecycle"));
+  found.push(...differences(reference, wanted.fields, actual.fields, "end-state"));
   return found;
 }
 
@@ -127,9 +143,33 @@ function differences(
   invariant: "end-state" | "object-lifecycle",
 ): readonly Violation[] {
   const keys = differingKeys(expected, actual).filter((key) => !masked.has(key));
-  return keys.slice(0, maxReported).map((key) => ({
-    invariant,
-    message: `${key} is ${actual.get(key) ?? "missing"}, without faults ${expected.get(key) ?? "missing"}`,
-    object: key.split(" ").slice(0, 2).join(" "),
-  }));
+  const violations = new Map<string, Violation>();
+  for (const key of keys) {
+    const object = objectOf(key);
+    const message = invariant === "object-lifecycle"
+      ? `${key} is ${actual.get(key) ?? "missing"}, without faults ${expected.get(key) ?? "missing"}`
+      : fieldMessage(key, { expected, actual });
+    violations.set(message, { invariant, message, object });
+  }
+  return [...violations.values()].slice(0, maxReported);
+}
+
+/** One message for all fields of an object that only one of the states has. */
+function fieldMessage(
+  key: string,
+  { expected, actual }: {
+    readonly expected: ReadonlyMap<string, string>;
+    readonly actual: ReadonlyMap<string, string>;
+  },
+): string {
+  const object = objectOf(key);
+  const nameKey = `${object} .metadata.name`;
+  if (!actual.has(nameKey)) return `${object} does not exist, without faults it does`;
+  if (!expected.has(nameKey)) return `${object} exists, without faults it does not`;
+  return `${key} is ${actual.get(key) ?? "missing"}, without faults ${expected.get(key) ?? "missing"}`;
+}
+
+/** `configmaps default/a` of `configmaps default/a .data.user`. */
+function objectOf(key: string): string {
+  return key.split(" ").slice(0, 2).join(" ");
 }

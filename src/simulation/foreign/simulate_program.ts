@@ -13,7 +13,10 @@ import { type FaultKind, faultKinds, type FaultPlan, noFaults } from "../fault_p
 import { foldRepeats, timelineOf } from "../timeline.ts";
 import type { Violation } from "../violation.ts";
 import { prepareCluster, type PreparedCluster } from "./baseline.ts";
-import { firstStepOf, ForeignRun, type ForeignRunResult, isEqual, type RunPace } from "./foreign_run.ts";
+import { isEqual } from "./cluster_state.ts";
+import { ForeignRun } from "./foreign_run.ts";
+import type { ForeignRunOptions, ForeignRunResult, RunPace } from "./run_options.ts";
+import { firstStepOf } from "./passed_points.ts";
 import type { ForeignWorkload } from "./foreign_workload.ts";
 import { serviceObjects, type ServiceStub } from "./service_stubs.ts";
 import { canMount, type ProgramOptions } from "./program.ts";
@@ -31,6 +34,8 @@ export interface SimulateProgramOptions {
   readonly workingDirectory?: string;
   /** Further placeholders and their values. @default none */
   readonly values?: Readonly<Record<string, string>>;
+  /** Names that lead to this machine for the program, such as those of Services. @default none */
+  readonly hosts?: readonly string[];
   /** @default the Deployment `operator` in `operator-system` */
   readonly identity?: ProgramIdentity;
   /** What exists before the program starts: CRDs, Secrets ... */
@@ -130,10 +135,14 @@ export class ProgramStartError extends Error {
   }
 }
 
+/** Quiet milliseconds in a run without faults, at least. */
+const minReferenceQuietMs = 1_000;
 const referenceRuns = 2;
 const confirmingRuns = 2;
+const patientFactor = 3;
 /** Without faults once more, before a difference is believed. */
 const extraReferenceRuns = 1;
+const serverHosts = ["127.0.0.1", "localhost", "kubernetes.default.svc"];
 const certificateMs = 24 * 3_600_000;
 const defaultIdentity: ProgramIdentity = { namespace: "operator-system", name: "operator" };
 
@@ -156,11 +165,10 @@ class ProgramSimulation {
 
   static async prepare(options: SimulateProgramOptions): Promise<ProgramSimulation> {
     const { clock, random, identity = defaultIdentity, env, folder, command, values, workingDirectory } = options;
-    const { webhookUrl, services = [], signal, onError } = options;
+    const { hosts, webhookUrl, services = [], signal, onError } = options;
     const now = clock.now();
-    const hosts = ["127.0.0.1", "localhost", "kubernetes.default.svc"];
     const [certificates, client, hasMounts] = await Promise.all([
-      issueCertificates({ hosts, now, lifetimeMs: certificateMs }),
+      issueCertificates({ hosts: serverHosts, now, lifetimeMs: certificateMs }),
       issueCertificates({ hosts: [identity.name], now, lifetimeMs: certificateMs, usage: "client" }),
       canMount(joinPath(folder, "mount"), env),
     ]);
@@ -171,7 +179,8 @@ class ProgramSimulation {
     const given = [...serviceObjects(services, identity.namespace), ...options.objects];
     const objects = given.map((object) => webhooks?.withAuthority(object) ?? object);
     const prepared = await prepareCluster({ identity, objects, ca, clock, random, signal, onError });
-    const program = { command, identity, env, workingDirectory, ca, client, hasMounts, values, webhooks, webhookUrl };
+    const place = { hosts, values, webhooks, webhookUrl };
+    const program = { command, identity, env, workingDirectory, ca, client, hasMounts, ...place };
     return new ProgramSimulation(options, { program, certificates, clientCa: client.ca, prepared });
   }
 
@@ -204,8 +213,8 @@ class ProgramSimulation {
 }
 
 type RunVariant =
-  & Pick<ConstructorParameters<typeof ForeignRun>[0], "pace">
-  & Partial<ConstructorParameters<typeof ForeignRun>[0]>;
+  & Pick<ForeignRunOptions, "pace">
+  & Partial<ForeignRunOptions>;
 
 /** The simulation of one workload. */
 class WorkloadState {
@@ -241,7 +250,7 @@ class WorkloadState {
     options: SimulateProgramOptions,
   ): Promise<WorkloadState> {
     const { startMs = 60_000, quietMs = 3_000, onProgress } = options;
-    const pace = { quietMs, patienceMs: quietMs, startMs, settleMs: Math.max(60_000, quietMs * 4) };
+    let pace = { quietMs, patienceMs: quietMs, startMs, settleMs: Math.max(60_000, quietMs * 4) };
     const references: ForeignRunResult[] = [];
     for (let number = 1; number <= referenceRuns; number++) {
       const stage = "reference";
@@ -249,6 +258,10 @@ class WorkloadState {
       const result = await simulation.runOnce(workload, { pace, keepsSnapshots: number === 1 });
       if (result.watches === 0) throw notStarted(result);
       references.push(result);
+      // The next runs need not be as careful as the first one.
+      const gapMs = Math.max(...result.steps.map(({ maxGapMs }) => maxGapMs));
+      const shorterMs = Math.min(quietMs, Math.max(minReferenceQuietMs, Math.round(gapMs * 3)));
+      pace = { ...pace, quietMs: shorterMs, patienceMs: shorterMs };
     }
     const state = new WorkloadState(simulation, workload, options, { references, pace });
     state.#schedules = references.length;
@@ -287,8 +300,8 @@ class WorkloadState {
     const result = await this.#runPlan(noFaults, last);
     const [end, expected] = [result.steps.at(-1), this.#reference.steps.at(-1)];
     this.#hasSnapshots = end !== undefined && expected !== undefined &&
-      isEqual(expected.fields, end.fields, this.#reference.masked) &&
-      isEqual(this.#reference.lifecycles, result.lifecycles, this.#reference.masked);
+      isEqual(expected.summary.fields, end.summary.fields, this.#reference.masked) &&
+      isEqual(expected.summary.lifecycles, end.summary.lifecycles, this.#reference.masked);
   }
 
   async #checkAll(): Promise<void> {
@@ -321,7 +334,8 @@ class WorkloadState {
     let seen = 1;
     let [worst, worstViolations] = [result, violations];
     for (let number = 1; number <= confirmingRuns; number++) {
-      const again = await this.#runPlan(plan, 1, 3);
+      // One of them waits longer: a program may only be slow to recover.
+      const again = await this.#runPlan(plan, 1, number === 1 ? patientFactor : 1);
       const found = compareRun(this.#reference, again, plan);
       if (!found.some(({ invariant }) => invariant === violations[0]?.invariant)) continue;
       seen++;
@@ -345,14 +359,15 @@ class WorkloadState {
 
   /** @param atLeast the step to start with, if there are snapshots @param factor makes it more patient */
   async #runPlan(plan: FaultPlan, atLeast = 1, factor = 1): Promise<ForeignRunResult> {
-    const { pace, steps, masked, watches } = this.#reference;
+    const { pace, steps, masked, learned, watches } = this.#reference;
     const first = plan.faults.length === 0 ? atLeast : Math.min(...plan.faults.map(firstStepOf));
     const snapshot = this.#hasSnapshots && first > 1 ? steps[first - 1]?.storage : undefined;
     this.#schedules++;
     return await this.#simulation.runOnce(this.#workload, {
       plan,
       pace: { ...pace, patienceMs: pace.patienceMs * factor },
-      expected: steps.map(({ fields }) => fields),
+      expected: steps.map(({ summary }) => summary.fields),
+      learned,
       masked,
       watches,
       ...(snapshot === undefined ? {} : { storage: snapshot, firstStep: first }),

@@ -1,0 +1,60 @@
+/**
+ * ClusterState: what users and oracles see of the cluster of a run, compared with the start of all runs: the objects that were
+ * written since then, all changes, and whether something has changed since another moment.
+ */
+import type { KubeObject } from "../../api/mod.ts";
+import { changesSince } from "../engine.ts";
+import type { Outcome } from "../summary.ts";
+import { uncomparedCollections } from "./cluster_summary.ts";
+import { type ControlPlane, transientCollections } from "./control_plane.ts";
+
+/** The state of one run. */
+export class ClusterState {
+  readonly #control: ControlPlane;
+  readonly #firstRevision: number;
+
+  /** @param firstRevision the revision before the first step */
+  constructor(control: ControlPlane, firstRevision: number) {
+    this.#control = control;
+    this.#firstRevision = firstRevision;
+  }
+
+  /** What is there now, and has happened since the first step. @param outcomes the results of the steps */
+  outcome(outcomes: readonly string[] = []): Outcome {
+    const { storage } = this.#control.api.server;
+    const objects = [...this.#control.objects()].filter(({ collection, object: { metadata } }) =>
+      !uncomparedCollections.has(collection) && Number(metadata.resourceVersion ?? 0) > this.#firstRevision
+    );
+    const changes = changesSince(storage, this.#firstRevision, uncomparedCollections);
+    return { objects, changes, deletedNamespaces: this.#deletedNamespaces(), outcomes };
+  }
+
+  /** True if something has changed since a revision but Leases and Events. */
+  hasChangedSince(revision: number): boolean {
+    if (revision < 0) return true;
+    for (const { collection } of this.#control.api.server.storage.changesAfter(revision)) {
+      if (!transientCollections.has(collection)) return true;
+    }
+    return false;
+  }
+
+  #deletedNamespaces(): ReadonlySet<string> {
+    const names = new Set<string>();
+    for (const { collection, change } of this.#control.api.server.storage.changesAfter(this.#firstRevision)) {
+      const { metadata } = change.current.object as unknown as KubeObject;
+      if (collection === "namespaces" && change.kind === "deleted") names.add(metadata.name ?? "");
+    }
+    return names;
+  }
+}
+
+/** Whether two states are equal. @param masked fields that are not compared */
+export function isEqual(
+  one: ReadonlyMap<string, string>,
+  other: ReadonlyMap<string, string>,
+  masked: ReadonlySet<string> = new Set(),
+): boolean {
+  for (const [key, value] of one) if (other.get(key) !== value && !masked.has(key)) return false;
+  for (const key of other.keys()) if (!one.has(key) && !masked.has(key)) return false;
+  return true;
+}

@@ -1,0 +1,95 @@
+/** What a run of a program needs, and what it results in. */
+import type { ObjectStorage } from "../../apiserver/mod.ts";
+import type { Clock, Random } from "../../async/mod.ts";
+import type { Entry } from "../../observe/mod.ts";
+import type { IssuedCertificates } from "../../webhook/mod.ts";
+import type { LearnedNames } from "../engine.ts";
+import type { FaultPlan } from "../fault_plan.ts";
+import type { Outcome, Summary } from "../summary.ts";
+import type { Violation } from "../violation.ts";
+import type { ForeignWorkload } from "./foreign_workload.ts";
+import type { PassedPoint } from "./passed_points.ts";
+import type { ProgramOptions } from "./program.ts";
+import type { ServiceStub } from "./service_stubs.ts";
+
+/** How long a run waits, in milliseconds. */
+export interface RunPace {
+  /** Nothing has changed for this time: the cluster is at rest, if it is in the state that is expected. */
+  readonly quietMs: number;
+  /** The same in another state, or when no state is expected. */
+  readonly patienceMs: number;
+  /** From the start of a process until it watches. */
+  readonly startMs: number;
+  /** A step that takes longer counts as unsettled. */
+  readonly settleMs: number;
+}
+
+/** Options of a a run. */
+export interface ForeignRunOptions {
+  readonly program: ProgramOptions;
+  readonly certificates: IssuedCertificates;
+  /** The authority of the client certificate of the program. */
+  readonly clientCa: string;
+  /** The objects at the start. */
+  readonly storage: ObjectStorage;
+  /** The revision before the first step: what is older is no result of a run. */
+  readonly firstRevision: number;
+  readonly podName: string;
+  readonly signingKey?: string;
+  /** The folder of the run; it is removed at the end. */
+  readonly folder: string;
+  readonly workload: ForeignWorkload;
+  /** The steps before this one have been performed: the storage has their result. @default 1 */
+  readonly firstStep?: number;
+  readonly plan: FaultPlan;
+  /** The applications that the program talks to. @default none */
+  readonly services?: readonly ServiceStub[];
+  readonly pace: RunPace;
+  /** The compared state after each step without faults; step 0 is the start. @default nothing is expected */
+  readonly expected?: readonly ReadonlyMap<string, string>[];
+  /** Fields that are not compared. @default none */
+  readonly masked?: ReadonlySet<string>;
+  /** The names that runs do not share. @default nothing is known */
+  readonly learned?: LearnedNames;
+  /** Watches that the program opens. @default one is enough */
+  readonly watches?: number;
+  /** Keeps a copy of the storage after each step. @default false */
+  readonly keepsSnapshots?: boolean;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly signal: AbortSignal;
+  readonly onError: (error: unknown) => void;
+}
+
+/** The state after a step. */
+export interface StepEnd {
+  /** What is compared, and what it was made of. */
+  readonly summary: Summary;
+  readonly state: Outcome;
+  readonly isSettled: boolean;
+  /** The longest time without a change before the last one, in milliseconds. */
+  readonly maxGapMs: number;
+  readonly tookMs: number;
+  readonly revision: number;
+  readonly storage?: ObjectStorage;
+}
+
+/** The result of a run. */
+export interface ForeignRunResult {
+  /** The first step that was performed. */
+  readonly firstStep: number;
+  /** The first one is the start of the program: step 0, or the end of the step before the first one. */
+  readonly steps: readonly StepEnd[];
+  readonly points: readonly PassedPoint[];
+  /** The open watches of the program at the end, and their collections. */
+  readonly watches: number;
+  readonly collections: readonly string[];
+  readonly violations: readonly Violation[];
+  /** The faults of the plan that took place. */
+  readonly applied: number;
+  readonly requests: number;
+  readonly entries: readonly Entry[];
+  /** The last lines that the program has printed. */
+  readonly output: readonly string[];
+  readonly ms: number;
+}

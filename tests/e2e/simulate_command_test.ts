@@ -1,0 +1,61 @@
+/**
+ * Tests of `simulate --command` with a small operator that is a program of its own: its seeded bug is found, with a plan that
+ * reproduces it, and its correct twin is not accused.
+ */
+import { assert, assertEquals, test } from "../testing.ts";
+import { join } from "node:path";
+
+const root = join(import.meta.dirname ?? ".", "..", "..");
+const folder = "tests/e2e/foreign_operator";
+
+interface ShownReport {
+  readonly schedules: number;
+  readonly findings: readonly {
+    readonly plan: object;
+    readonly replay: string;
+    readonly seen: number;
+    readonly violations: readonly { readonly invariant: string; readonly message: string; readonly object: string }[];
+  }[];
+}
+
+/** Runs the command. */
+async function simulate(bug: string, ...args: readonly string[]): Promise<{ code: number; reports: ShownReport[] }> {
+  const operator = `env BUG=${bug} ${Deno.execPath()} run -A --no-check ${folder}/operator.mjs {kubeconfig}`;
+  const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+    cwd: root,
+    args: [
+      ...["run", "-A", "--no-check", "main.ts", "simulate", "--command", operator],
+      ...["--crds", `${folder}/crd.yaml`, "--workload", `${folder}/workload.yaml`],
+      ...["--quiet-seconds", "1", "-o", "json", ...args],
+    ],
+  }).output();
+  const text = new TextDecoder().decode(stdout);
+  assert(text.startsWith("["), new TextDecoder().decode(stderr));
+  return { code, reports: JSON.parse(text) };
+}
+
+test("simulate --command finds that a crash between two creates loses the second one, and its plan shows it again", async () => {
+  const { code, reports: [report] } = await simulate("half", "--faults", "crash", "--max-findings", "1");
+  const [finding] = report?.findings ?? [];
+  assertEquals(code, 1);
+  assertEquals(finding?.violations[0]?.object, "configmaps default/a");
+  assert(finding !== undefined && finding.seen >= 2);
+  assert(finding.replay.includes(`--plan '${JSON.stringify(finding.plan)}'`), finding.replay);
+  const again = await simulate("half", "--plan", JSON.stringify(finding.plan));
+  assertEquals(again.reports[0]?.findings[0]?.violations[0]?.object, "configmaps default/a");
+  const fixed = await simulate("none", "--plan", JSON.stringify(finding.plan));
+  assertEquals([fixed.code, fixed.reports[0]?.findings], [0, []]);
+});
+
+test("simulate --command finds what a restart on a stale server deletes", async () => {
+  const args = ["--faults", "stale", "--max-findings", "1", "--jobs", "2"];
+  const { reports: [report] } = await simulate("stale", ...args);
+  assert(report?.findings[0]?.violations.some(({ object }) => object === "secrets default/a"));
+});
+
+test("simulate --command accuses a correct operator of nothing", async () => {
+  const kinds = ["crash", "stale", "answer", "event"].flatMap((kind) => ["--faults", kind]);
+  const { code, reports: [report] } = await simulate("none", ...kinds, "--points", "40", "--jobs", "3");
+  assertEquals([code, report?.findings], [0, []]);
+  assert((report?.schedules ?? 0) > 40);
+});
