@@ -57,6 +57,8 @@ export interface NetworkProxyOptions<Process extends ProxiedProcess> {
   actAsUser(action: UserAction, path: string, body: string): Promise<void>;
   /** A user deletes the Lease. */
   deleteLease(): Promise<void>;
+  /** True for a write of a lock that is no Lease: like renewals, it is no point for faults. @default there are none */
+  readonly isLock?: (request: Request) => boolean;
   /** Called before each write reaches the server. */
   onWrite(process: Process, request: Request): void;
 }
@@ -276,7 +278,8 @@ export class NetworkProxy<Process extends ProxiedProcess> {
     const { process, info } = pending;
     const { faults } = this.#options;
     if (this.#isUnreachable(process)) return this.#rejectUnreachable(pending);
-    if (!isCounted(info)) return await this.#writeUncounted(pending);
+    const isLock = this.#options.isLock?.(pending.request) === true;
+    if (isLock || !isCounted(info)) return await this.#writeUncounted(pending);
     const number = ++this.counts.writes;
     this.counts.renewals = this.#renewals;
     const due = faults.atWrite(number, this.#point(pending));

@@ -6,6 +6,7 @@ import type { KubeObject } from "../../api/mod.ts";
 import { changesSince } from "../engine.ts";
 import type { Outcome } from "../summary.ts";
 import { uncomparedCollections } from "./cluster_summary.ts";
+import { holdsLock } from "./leader_locks.ts";
 import { type ControlPlane, transientCollections } from "./control_plane.ts";
 
 /** The state of one run. */
@@ -22,8 +23,9 @@ export class ClusterState {
   /** What is there now, and has happened since the first step. @param outcomes the results of the steps */
   outcome(outcomes: readonly string[] = []): Outcome {
     const { storage } = this.#control.api.server;
-    const objects = [...this.#control.objects()].filter(({ collection, object: { metadata } }) =>
-      !uncomparedCollections.has(collection) && Number(metadata.resourceVersion ?? 0) > this.#firstRevision
+    const objects = [...this.#control.objects()].filter(({ collection, object }) =>
+      !uncomparedCollections.has(collection) && !holdsLock(object) &&
+      Number(object.metadata.resourceVersion ?? 0) > this.#firstRevision
     );
     const changes = changesSince(storage, this.#firstRevision, uncomparedCollections);
     return { objects, changes, deletedNamespaces: this.#deletedNamespaces(), outcomes };

@@ -16,7 +16,7 @@ export interface ForeignProcessOptions {
   readonly env: Readonly<Record<string, string>>;
   readonly workingDirectory?: string;
   /** Called when it has ended without being killed by the simulation. */
-  readonly onExit: (process: ForeignProcess, end: ProgramEnd) => void;
+  readonly onExit: (exited: ForeignProcess, end: ProgramEnd) => void;
 }
 
 /** The most text of the output that is kept. */

@@ -16,7 +16,7 @@ import { ControlPlane } from "./control_plane.ts";
 import { ForeignProcess } from "./foreign_process.ts";
 import { stepText } from "./foreign_workload.ts";
 import { startFrontServer } from "./front_server.ts";
-import { freeLocks } from "./leader_locks.ts";
+import { freeLocks, isLockWrite } from "./leader_locks.ts";
 import { PassedPoints } from "./passed_points.ts";
 import { StepRunner } from "./perform_step.ts";
 import { launchOf, portsOf, webhookUrlOf } from "./program.ts";
@@ -87,6 +87,7 @@ export class ForeignRun implements AsyncDisposable {
       crash: (process, downMs) => this.#crash(process, downMs),
       actAsUser: (action, path, body) => this.#users.act(action, path, body),
       deleteLease: () => this.#freeLocks(),
+      isLock: (request) => isLockWrite(request, this.#control),
       onWrite: (_, request) => {
         if (request.method === "DELETE") this.#users.noteDelete(new URL(request.url).pathname);
       },

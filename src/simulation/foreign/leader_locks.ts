@@ -1,6 +1,6 @@
 /**
- * freeLocks(): takes the locks of leader elections away from their holders: Leases, and the annotation of ConfigMaps and
- * Endpoints of older programs. The holder was killed, and waiting for the end of its Lease (15 s) tests nothing.
+ * The locks of leader elections: Leases, and ConfigMaps and Endpoints with an annotation, which older programs renew. freeLocks()
+ * takes them away from a process that was killed, because waiting for their end (15 s) tests nothing.
  */
 import type { KubeObject } from "../../api/mod.ts";
 import type { ControlPlane } from "./control_plane.ts";
@@ -21,6 +21,15 @@ export async function freeLocks(control: ControlPlane): Promise<void> {
   }
 }
 
-function holdsLock({ metadata: { annotations } }: KubeObject): boolean {
+/** True for a write of an object that is a lock and no Lease. */
+export function isLockWrite({ url }: Request, control: ControlPlane): boolean {
+  const { pathname } = new URL(url);
+  if (!/\/(configmaps|endpoints)\//.test(pathname)) return false;
+  const object = control.at(pathname);
+  return object !== undefined && holdsLock(object);
+}
+
+/** True for a ConfigMap or Endpoints that a program renews as others do a Lease. */
+export function holdsLock({ metadata: { annotations } }: KubeObject): boolean {
   return annotations?.[annotation] !== undefined;
 }
