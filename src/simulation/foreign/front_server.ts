@@ -48,7 +48,7 @@ export async function startFrontServer(options: FrontServerOptions): Promise<Ser
 }
 
 async function respond(request: Request, connection: ConnectionInfo, options: FrontServerOptions): Promise<Response> {
-  const [, token] = /^Bearer (.+)$/.exec(request.headers.get("authorization") ?? "") ?? [];
+  const [, token] = /^bearer (.+)$/i.exec(request.headers.get("authorization") ?? "") ?? [];
   const send = token === undefined
     ? connection.clientName === undefined ? undefined : options.senderOfCertificate()
     : options.senderOf(token);
