@@ -83,7 +83,13 @@ async function asJson(request: Request): Promise<{ readonly request: Request; re
   const text = isProtobuf ? jsonOf(bytes) : new TextDecoder().decode(bytes);
   if (text === undefined) return { request: new Request(url, { method, headers, body: bytes, signal }) };
   if (isProtobuf) headers.set("content-type", "application/json");
-  const inner = new Request(url, { method, headers, signal, body: text });
+  // As bytes: a text would add a content-type where the client sends none, as that of Python does.
+  const inner = new Request(url, {
+    method,
+    headers,
+    signal,
+    body: isProtobuf ? new TextEncoder().encode(text) : bytes,
+  });
   return { request: inner, key: method === "POST" ? createdKey(inner, text) : undefined };
 }
 
