@@ -19,8 +19,11 @@ export interface ParsedYaml {
   readonly duplicates: readonly string[];
 }
 
-/** Numbers that YAML reads in another way than JSON: integers beyond int64, and what is outside of a float64. */
-const largeNumber = /\d{19}|[eE]\+?\d{3}/;
+/**
+ * Numbers that YAML reads in another way than JSON: integers beyond int64, and what is outside of a float64. Digits behind
+ * other characters are part of a string, such as a UID.
+ */
+const largeNumber = /(?:^|[\s:,[])-?(?:[\d.]*\d{19}|[\d.]+[eE]\+?\d{3})/;
 
 /**
  * The first document of a YAML text as JSON, with the duplicate keys that a strict decoder reports.

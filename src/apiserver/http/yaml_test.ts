@@ -20,6 +20,16 @@ for (const [text, value] of values) {
   });
 }
 
+test("parseYaml() reads digits in a string as JSON does: the keys keep their order", async () => {
+  const text = '{"uid":"1234567890123456789012-e123","name":"x1e400"}';
+  assertEquals(JSON.stringify(await read(text)), text);
+  // An integer beyond int64 is one of YAML, whose keys are sorted.
+  assertEquals(
+    JSON.stringify(await read('{"uid":"a","name":18446744073709551616}')),
+    '{"name":18446744073709552000,"uid":"a"}',
+  );
+});
+
 test("parseYaml() reports duplicate keys with their lines, and uses the last value", async () => {
   const { value, duplicates } = await parseYaml(new TextEncoder().encode("a: 1\nb: 2\na: 3"), badRequest);
   assertEquals(value, { a: 3, b: 2 });
