@@ -66,7 +66,8 @@ export function aborted(signal: AbortSignal): Promise<void> & Disposable {
 export function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const listening = onAbort(signal, () => reject(signal.reason));
-    work.then(resolve, reject).finally(() => listening[Symbol.dispose]());
+    const end = () => listening[Symbol.dispose]();
+    work.then((value) => (end(), resolve(value)), (error) => (end(), reject(error)));
   });
 }
 

@@ -8,6 +8,7 @@
 import { type ApiStatus, toStatus } from "../api/mod.ts";
 import { type Clock, scope, systemClock, untilAborted } from "../async/mod.ts";
 import { type Logger, logger as loggerOf, printable } from "../observe/mod.ts";
+import { rememberBody } from "../runtime/mod.ts";
 import { ApiError, reasonOf } from "./api_error.ts";
 import type { ClientOptions } from "./client_options.ts";
 import { isObject, parseJson } from "./decoder.ts";
@@ -88,11 +89,19 @@ export class Requester {
     outgoing: OutgoingRequest,
     read: (response: Response, options: ReadBodyOptions) => Promise<T>,
   ): Promise<T> {
-    using child = scope(outgoing.signal ?? never, { timeoutMs: this.#requestTimeoutMs, clock: this.#clock });
-    const response = await this.#send(outgoing, child.signal);
-    const options = this.#bodyOptions(outgoing.action, child.signal);
-    const maxBytes = Math.min(options.maxBytes, outgoing.maxBytes ?? Infinity);
-    return await read(response, { ...options, maxBytes });
+    const { signal = never } = outgoing;
+    if (this.#requestTimeoutMs === Infinity) return await this.#readWithin(outgoing, read, signal);
+    using child = scope(signal, { timeoutMs: this.#requestTimeoutMs, clock: this.#clock });
+    return await this.#readWithin(outgoing, read, child.signal);
+  }
+
+  async #readWithin<T>(
+    outgoing: OutgoingRequest,
+    read: (response: Response, options: ReadBodyOptions) => Promise<T>,
+    signal: AbortSignal,
+  ): Promise<T> {
+    const response = await this.#send(outgoing, signal);
+    return await read(response, this.#bodyOptions(outgoing.action, signal, outgoing.maxBytes));
   }
 
   /**
@@ -110,11 +119,14 @@ export class Requester {
     signal.throwIfAborted();
     const headers: Record<string, string> = body === undefined ? { accept } : { accept, "content-type": contentType };
     const request = new Request(placeholderOrigin + path, { method, headers, body, signal });
+    if (body !== undefined) rememberBody(request, body);
     if (outgoing.upgrade !== undefined) askForUpgrade(request, outgoing.upgrade);
     let response: Response;
     try {
       // A transport may neither answer nor obey the abort.
-      response = await untilAborted(discardedIfLate(this.#transport(request), signal), signal);
+      response = signal === never
+        ? await this.#transport(request)
+        : await untilAborted(discardedIfLate(this.#transport(request), signal), signal);
     } catch (error) {
       if (outgoing.signal?.aborted) throw outgoing.signal.reason;
       throw isKnown(error) ? error : unreachable(signal.aborted ? signal.reason : error, action);
@@ -146,11 +158,11 @@ export class Requester {
     return new ApiError(statusOf(text, response.status), { action, retryAfterMs: waitMs, cause });
   }
 
-  #bodyOptions(action: string, signal: AbortSignal): ReadBodyOptions {
+  #bodyOptions(action: string, signal: AbortSignal, maxBytes = Infinity): ReadBodyOptions {
     return {
       action,
       signal,
-      maxBytes: this.#maxBodyBytes,
+      maxBytes: Math.min(this.#maxBodyBytes, maxBytes),
       stallMs: this.#stallTimeoutMs,
       clock: this.#clock,
       whenLarger: "throw",

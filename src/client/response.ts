@@ -6,7 +6,7 @@
  */
 import { InvalidResponseError } from "../api/mod.ts";
 import { type Clock, onAbort } from "../async/mod.ts";
-import { releaseBytes } from "../runtime/mod.ts";
+import { knownTextOf, releaseBytes } from "../runtime/mod.ts";
 import { unreachable, UnreachableError } from "./unreachable_error.ts";
 
 /** Options of {@link readBody}. */
@@ -22,12 +22,20 @@ export interface ReadBodyOptions {
   readonly whenLarger: "throw" | "cut";
 }
 
+/** Bytes of a UTF-16 code unit in UTF-8, at most. */
+const maxBytesPerUnit = 3;
+
 /**
  * Reads the body as UTF-8.
  *
  * @throws UnreachableError when it breaks off, InvalidResponseError when it is too large, the reason of the signal.
  */
 export async function readBody(response: Response, options: ReadBodyOptions): Promise<string> {
+  const known = knownTextOf(response);
+  if (known !== undefined && known.length * maxBytesPerUnit <= options.maxBytes) {
+    options.signal.throwIfAborted();
+    return known;
+  }
   const decoder = new TextDecoder();
   const parts: string[] = [];
   await readChunks(response, options, (chunk) => void parts.push(decoder.decode(chunk, { stream: true })));

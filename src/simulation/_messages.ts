@@ -3,6 +3,7 @@
  * and the responses that a fault puts in the place of real ones.
  */
 import type { RequestInfo } from "../manager/mod.ts";
+import { knownTextOf, rememberText } from "../runtime/mod.ts";
 import { requestAt } from "./_run_recorder.ts";
 
 /** Writes of these collections are no points for faults: they are frequent or store nothing, and lead to no other writes. */
@@ -97,12 +98,13 @@ const name = /"name":"([^"]*)"/;
 /** Reads the body of a response. */
 export async function bufferResponse(response: Response): Promise<BufferedResponse> {
   const { status, headers } = response;
-  const text = await response.text();
+  const known = knownTextOf(response);
+  const text = known ?? await response.text();
   return {
     status,
     resourceVersion: version.exec(text)?.[1] ?? "",
     name: name.exec(text)?.[1] ?? "",
-    response: () => new Response(text, { status, headers }),
+    response: () => known === undefined ? rememberText(new Response(text, { status, headers }), text) : response,
   };
 }
 

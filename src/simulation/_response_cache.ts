@@ -10,12 +10,12 @@
 import { type ObjectStorage, type StorageChange } from "../apiserver/mod.ts";
 import type { Clock, Random } from "../async/mod.ts";
 import type { Transport } from "../client/mod.ts";
+import { knownBodyOf, knownTextOf, rememberText } from "../runtime/mod.ts";
 import type { SentWrite } from "./_sent_fields.ts";
 
 /** An executed write. */
 interface CachedWrite {
-  readonly status: number;
-  readonly headers: readonly (readonly [string, string])[];
+  readonly init: ResponseInit;
   readonly text: string;
   readonly changes: readonly StorageChange[];
   /** Random numbers that were drawn. */
@@ -110,14 +110,16 @@ export class CachingServer {
 
   async #write(request: Request): Promise<Response> {
     if (request.url.includes(leasePath)) return await this.#writeLease(request);
-    const body = await request.text();
+    const known = knownBodyOf(request);
+    const body = known ?? await request.text();
+    const unread = known === undefined ? withBody(request, body) : request;
     const { method, url } = request;
     if (method !== "DELETE") this.writes.push({ method, url, body });
     const history = this.#history;
-    if (history === undefined) return await this.#options.server(withBody(request, body));
+    if (history === undefined) return await this.#options.server(unread);
     const identity = this.#identityOf(request, body);
     const cached = history.get(identity);
-    if (cached === undefined) return await this.#execute(request, body, { history, identity });
+    if (cached === undefined) return await this.#execute(unread, { history, identity });
     for (const change of cached.changes) this.#options.storage.replay(change);
     for (let draw = 0; draw < cached.draws; draw++) this.#options.random.next();
     if (this.#history === history) this.#history = cached.next;
@@ -145,16 +147,14 @@ export class CachingServer {
 
   async #execute(
     request: Request,
-    body: string,
     { history, identity }: { readonly history: History; readonly identity: string },
   ): Promise<Response> {
     const { server, storage, random, cache } = this.#options;
     const before = { revision: storage.revision, draws: random.count };
-    const response = await server(withBody(request, body));
+    const response = await server(request);
     const write: CachedWrite = {
-      status: response.status,
-      headers: [...response.headers],
-      text: await response.text(),
+      init: { status: response.status, headers: [...response.headers] },
+      text: knownTextOf(response) ?? await response.text(),
       changes: [...storage.changesAfter(before.revision)],
       draws: random.count - before.draws,
       next: new Map(),
@@ -167,11 +167,11 @@ export class CachingServer {
   }
 }
 
-/** A request whose body was read. */
+/** The request, whose body was read. */
 function withBody({ method, url, headers, signal }: Request, body: string): Request {
   return new Request(url, body === "" ? { method, headers, signal } : { method, headers, signal, body });
 }
 
-function responseOf({ status, headers, text }: CachedWrite): Response {
-  return new Response(text, { status, headers: headers.map(([name, value]): [string, string] => [name, value]) });
+function responseOf({ init, text }: CachedWrite): Response {
+  return rememberText(new Response(text, init), text);
 }

@@ -10,6 +10,21 @@ export interface BodyText {
   readonly bytes: Uint8Array;
 }
 
+const encoder = new TextEncoder();
+
+/** A body whose text is known. Few need its bytes. */
+export class KnownBody implements BodyText {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  get bytes(): Uint8Array {
+    return encoder.encode(this.text);
+  }
+}
+
 const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const lossy = new TextDecoder("utf-8", { ignoreBOM: true });
 

@@ -4,7 +4,7 @@
  */
 import { endOfString } from "../../api/mod.ts";
 import type { YamlProblem } from "../../yaml/mod.ts";
-import { goText } from "./body_text.ts";
+import { goText, type KnownBody } from "./body_text.ts";
 
 /** A text without its byte-order mark, or why go-yaml cannot read it. */
 export type ReadYaml = { readonly kind: "text"; readonly text: string } | {
@@ -27,6 +27,15 @@ export function readYaml(bytes: Uint8Array): ReadYaml {
   const text = isWide
     ? new TextDecoder(first === 0xff ? "utf-16le" : "utf-16be").decode(bytes)
     : goText(isMarked ? bytes.subarray(3) : bytes);
+  return withoutControl(text);
+}
+
+/** The characters of a body whose text is known to be Unicode. */
+export function readKnownYaml(body: KnownBody): ReadYaml {
+  return body.text.startsWith("\ufeff") ? readYaml(body.bytes) : withoutControl(body.text);
+}
+
+function withoutControl(text: string): ReadYaml {
   return control.test(text)
     ? { kind: "unreadable", why: "control characters are not allowed" }
     : { kind: "text", text };

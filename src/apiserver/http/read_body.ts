@@ -3,6 +3,7 @@
  * duplicate keys, which JSON.parse accepts, rejects JSON that is nested too deeply, and reads YAML and the formats of decoders.
  */
 import { parseFiniteJson } from "../../api/mod.ts";
+import { knownBodyOf } from "../../runtime/mod.ts";
 import {
   badRequest,
   type Draft,
@@ -19,7 +20,7 @@ import {
   StatusError,
 } from "../model/mod.ts";
 import { type ParsedBody, summary, unregistered } from "../registry/mod.ts";
-import { type BodyText, goText, withoutLoneSurrogates } from "./body_text.ts";
+import { type BodyText, goText, KnownBody, withoutLoneSurrogates } from "./body_text.ts";
 import {
   checkCollections,
   duplicateKeys,
@@ -36,8 +37,13 @@ import { parseYaml } from "./yaml.ts";
 /** 3 MiB, as --max-resource-write-bytes of kube-apiserver. */
 export const maxBodyBytes = 3 * 1024 * 1024;
 
+/** Bytes of a UTF-16 code unit in UTF-8, at most. */
+const maxBytesPerUnit = 3;
+
 /** The body as text, as Go reads it. @throws StatusError 413 when it is too large */
 export async function readBody(request: Request, limit = maxBodyBytes): Promise<BodyText> {
+  const known = knownBodyOf(request);
+  if (known !== undefined && known.length * maxBytesPerUnit <= limit) return new KnownBody(known);
   const bytes = await readBytes(request, limit);
   return { text: goText(bytes), bytes };
 }
@@ -114,28 +120,29 @@ function decoded(format: BodyDecoder, bytes: Uint8Array, kind: Kind): Draft {
 }
 
 /** @param shown what messages quote, if it is not the text itself */
-function parseJson({ text, bytes }: BodyText, kind: Kind, shown = text): ParsedBody {
+function parseJson(body: BodyText, kind: Kind, shown = body.text): ParsedBody {
+  const { text } = body;
   const { depth, members, collections } = structureOf(text);
   checkCollections(collections);
   if (depth > maxDepth) {
     const why = `json parse error: invalid character '${openingAt(text, maxDepth)}' exceeded max depth`;
     throw unrecognized(kind, shown, `couldn't get version/kind; ${why}`);
   }
-  const value = parsedValue({ text, bytes }, kind, shown);
+  const value = parsedValue(body, kind, shown);
   if (value === null) return { draft: {}, duplicates: [], text: shown };
   if (!isDraft(value)) throw notAnObject(kind, shown, value);
   const order = (problems: readonly string[]) => inTextOrder(text, problems);
   if (members === membersOf(value)) return { draft: value, duplicates: [], text: shown, order };
   const duplicates = duplicateKeys(text).map((path) => `duplicate field ${JSON.stringify(path)}`);
   if (!kind.hasStrategicMerge) return { draft: value, duplicates, text: shown, order };
-  return { ...repeatedValues({ text, bytes }, kind, shown), duplicates, text: shown, order };
+  return { ...repeatedValues(body, kind, shown), duplicates, text: shown, order };
 }
 
 /** Go decodes the second value of a key into the struct or the map that the first one has filled. */
 function repeatedValues(body: BodyText, kind: Kind, shown: string): Pick<ParsedBody, "draft" | "firstValues"> {
   const { text, mark } = renameRepeatedKeys(body.text);
   const [draft, firstValues] = [false, true].map((isFirst) => {
-    const value = parsedValue({ ...body, text }, kind, shown);
+    const value = parsedValue({ text, bytes: body.bytes }, kind, shown);
     mergeRepeated(value, mark, isFirst);
     return isDraft(value) ? value : {};
   });
@@ -162,13 +169,13 @@ function over(before: DraftValue, next: DraftValue): DraftValue {
   return before;
 }
 
-function parsedValue({ text, bytes }: BodyText, kind: Kind, shown: string): DraftValue {
-  const whole = withoutLoneSurrogates(text);
+function parsedValue(body: BodyText, kind: Kind, shown: string): DraftValue {
+  const whole = withoutLoneSurrogates(body.text);
   try {
     // Custom resources are maps, whose numbers are those of JSON.
     return (kind.hasStrategicMerge ? parseLiteralJson(whole) : parseFiniteJson(whole)) as DraftValue;
   } catch {
-    throw unrecognized(kind, shown, `couldn't get version/kind; json parse error: ${jsonError(text, bytes)}`);
+    throw unrecognized(kind, shown, `couldn't get version/kind; json parse error: ${jsonError(body.text, body.bytes)}`);
   }
 }
 
@@ -186,9 +193,10 @@ function unrecognized(kind: Kind, text: string, why: string): StatusError {
   return badRequest(`the object provided is unrecognized (must be of type ${kind.kind}): ${why} (${summary(text)})`);
 }
 
-async function yamlSource({ text, bytes }: BodyText, kind: Kind): Promise<BodySource> {
-  const { json, duplicates } = await parseYaml(bytes, (why) => unrecognized(kind, text, why));
-  const body = { text: json, bytes };
+async function yamlSource(source: BodyText, kind: Kind): Promise<BodySource> {
+  const { text } = source;
+  const { json, duplicates } = await parseYaml(source, (why) => unrecognized(kind, text, why));
+  const body = { text: json(), bytes: source.bytes };
   let first: Draft | undefined = parseJson(body, kind, text).draft;
   return sourceOf(() => {
     const draft = first ?? parseJson(body, kind, text).draft;
@@ -230,7 +238,7 @@ async function readValue(request: Request, decoders: readonly BodyDecoder[]): Pr
   if (bytes.byteLength === 0) return undefined;
   const format = bodyFormat(request.headers.get("content-type"), decoders);
   if (typeof format === "object") return format.decode(bytes);
-  const text = format === "yaml" ? (await parseYaml(bytes, badRequest)).json : goText(bytes);
+  const text = format === "yaml" ? (await parseYaml(bytes, badRequest)).json() : goText(bytes);
   try {
     return parseLiteralJson(withoutLoneSurrogates(text)) as DraftValue;
   } catch {

@@ -269,15 +269,17 @@ type ParsedPatch = Pick<PatchBody, "value" | "duplicates">;
 async function parsePatch(
   kind: Kind,
   type: PatchType,
-  { text, bytes }: BodyText,
+  body: BodyText,
   validation: FieldValidation,
 ): Promise<ParsedPatch> {
   if (type === "application/apply-patch+yaml") {
-    return await parseYaml(bytes, (why) => badRequest(`error decoding YAML: error converting YAML to JSON: ${why}`));
+    const yaml = (why: string) => badRequest(`error decoding YAML: error converting YAML to JSON: ${why}`);
+    const { value, duplicates } = await parseYaml(body, yaml);
+    return { value, duplicates };
   }
   const keepsLiterals = kind.hasStrategicMerge && type !== "application/strategic-merge-patch+json";
-  const parsed = parsedJson(text, keepsLiterals);
-  if (parsed === undefined) throw malformed(type, { text, bytes }, validation);
+  const parsed = parsedJson(body.text, keepsLiterals);
+  if (parsed === undefined) throw malformed(type, body, validation);
   return {
     value: parsed.value,
     duplicates: [...new Set(parsed.duplicates.map((path) => `duplicate field ${JSON.stringify(path)}`))],

@@ -3,6 +3,7 @@
  * has, or as its protobuf message (encoded_messages.ts), without parsing or writing it again.
  */
 import { apiVersionOf, parseExactJson, printExactJson } from "../../api/mod.ts";
+import { rememberText } from "../../runtime/mod.ts";
 import { type JsonObject, type Kind, StatusError } from "../model/mod.ts";
 import { encodeList, encodeProtobuf } from "../protobuf/mod.ts";
 import type { Page, Representation } from "../registry/mod.ts";
@@ -155,7 +156,8 @@ function textResponse(
     return protobufResponse(encodeProtobuf(parsed()), code, format, retryAfterSeconds);
   }
   const text = isPretty ? printExactJson(parsed(), 2) : json ?? printExactJson(object);
-  return bytesResponse(encoder.encode(`${text}\n`), code, contentTypes.json, warnings, retryAfterSeconds);
+  const line = `${text}\n`;
+  return rememberText(bytesResponse(encoder.encode(line), code, contentTypes.json, warnings, retryAfterSeconds), line);
 }
 
 async function yamlResponse(object: JsonObject, code: number, format: ResponseFormat): Promise<Response> {

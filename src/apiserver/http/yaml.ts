@@ -7,15 +7,15 @@ import { parseExactJson, parseFiniteJson } from "../../api/mod.ts";
 import { nextTurn } from "../../runtime/mod.ts";
 import type { YamlDocument } from "../../yaml/mod.ts";
 import { goJson, type Json, type JsonObject, StatusError } from "../model/mod.ts";
-import { hasSurrogateEscape } from "./body_text.ts";
-import { firstDocument, goYamlMessage, readYaml } from "./go_yaml.ts";
+import { type BodyText, hasSurrogateEscape, KnownBody } from "./body_text.ts";
+import { firstDocument, goYamlMessage, readKnownYaml, readYaml } from "./go_yaml.ts";
 import { checkCollections, maxDepth, membersOf, structureOf } from "./json_structure.ts";
 
 /** A document. */
 export interface ParsedYaml {
   readonly value: Json;
   /** The same as text with sorted keys, and with integers up to 2^64, which the value has as doubles. */
-  readonly json: string;
+  readonly json: () => string;
   readonly duplicates: readonly string[];
 }
 
@@ -31,18 +31,20 @@ const largeNumber = /(?:^|[\s:,[])-?(?:[\d.]*\d{19}|[\d.]+[eE]\+?\d{3})/;
  * @param malformed creates the error
  */
 export async function parseYaml(
-  bytes: Uint8Array,
+  body: Uint8Array | BodyText,
   malformed: (why: string) => StatusError,
 ): Promise<ParsedYaml> {
-  const read = readYaml(bytes);
+  const read = body instanceof KnownBody
+    ? readKnownYaml(body)
+    : readYaml(body instanceof Uint8Array ? body : body.bytes);
   if (read.kind === "unreadable") throw malformed(`yaml: ${read.why}`);
   const json = jsonIn(read.text);
-  if (json !== undefined) return { value: json, json: goJson(json), duplicates: [] };
+  if (json !== undefined) return { value: json, json: () => goJson(json), duplicates: [] };
   const first = firstDocument(read.text);
   if (first.kind === "malformed") throw malformed(`yaml: ${first.why}`);
   const { text } = first;
   const only = jsonIn(text);
-  if (only !== undefined) return { value: only, json: goJson(only), duplicates: [] };
+  if (only !== undefined) return { value: only, json: () => goJson(only), duplicates: [] };
   // Loaded on first use, because most servers in tests get no YAML.
   const yaml = await import("../../yaml/mod.ts");
   const document = await yaml.parseYamlInTurns(text, { dialect: "go" }, nextTurn);
@@ -100,7 +102,7 @@ const unresolved = /^Unresolved alias \(.*\): (.*)$/;
 function jsonOf(document: YamlDocument, malformed: (why: string) => StatusError): Omit<ParsedYaml, "duplicates"> {
   try {
     const json = goJson(document.value() as Json);
-    return { json, value: parseExactJson(json) as Json };
+    return { json: () => json, value: parseExactJson(json) as Json };
   } catch (error) {
     const why = error instanceof Error ? error.message : "unreadable";
     const anchor = unresolved.exec(why)?.[1];

@@ -6,6 +6,7 @@ export { isKeyPair } from "./certificates.ts";
 export { CutConnectionError } from "./cut_connection.ts";
 export { httpClient } from "./http_client.ts";
 export type { FetchOptions, HeaderLines, HttpClient, HttpClientOptions } from "./http_client_options.ts";
+export { knownBodyOf, knownTextOf, rememberBody, rememberText } from "./known_text.ts";
 export { ListenError, PortInUseError } from "./listener.ts";
 export { protocolSwitchOf, switchProtocols } from "./protocol_switch.ts";
 export { type DrainOptions, serve, type Server } from "./serve.ts";
