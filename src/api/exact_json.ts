@@ -32,8 +32,11 @@ export function parseExactJson(text: string): unknown {
   return marked === text ? value : withIntegers(value);
 }
 
-/** Matches each text with a number of at least 10^99, and some others. */
-const largeNumber = /[eE]\+?\d{3}|\d{100}/;
+/**
+ * Matches each text with a number of at least 10^99, and some others. It looks behind the characters before a number only,
+ * because every second UID has an e before three digits.
+ */
+const largeNumber = /(?:^|[[,]|"\s*:)\s*-?(?:\d[\d.]*[eE]\+?\d{3}|\d{100})/;
 
 /**
  * Parses JSON of others as {@link parseExactJson}, and refuses a number outside of the range of a float64: it would become

@@ -11,11 +11,25 @@ import { setImmediate } from "node:timers";
 import { BinaryHeap, type HeapItem } from "./binary_heap.ts";
 import { checkedDelay, type Clock, sleepOn } from "./clock.ts";
 
-interface PendingTimer extends HeapItem {
+/** A class, because it needs less than an object with a closure, and a simulated run sets hundreds of timers. */
+class PendingTimer implements HeapItem, Disposable {
+  heapIndex = -1;
   readonly dueAt: number;
   /** Timers that are due at the same time fire in the order of their creation. */
   readonly sequence: number;
   readonly fire: () => void;
+  readonly #timers: BinaryHeap<PendingTimer>;
+
+  constructor(timers: BinaryHeap<PendingTimer>, due: Pick<PendingTimer, "dueAt" | "sequence" | "fire">) {
+    this.#timers = timers;
+    this.dueAt = due.dueAt;
+    this.sequence = due.sequence;
+    this.fire = due.fire;
+  }
+
+  [Symbol.dispose](): void {
+    this.#timers.remove(this);
+  }
 }
 
 /** Options of a {@link VirtualClock}. */
@@ -81,9 +95,9 @@ export class VirtualClock implements Clock {
    */
   timer(ms: number, fire: () => void): Disposable {
     const dueAt = this.#elapsedMs + checkedDelay(ms);
-    const timer: PendingTimer = { dueAt, sequence: this.#sequence++, fire, heapIndex: -1 };
+    const timer = new PendingTimer(this.#timers, { dueAt, sequence: this.#sequence++, fire });
     this.#timers.push(timer);
-    return { [Symbol.dispose]: () => void this.#timers.remove(timer) };
+    return timer;
   }
 
   /** How many timers are set; a test that ends with some has leaked them. */

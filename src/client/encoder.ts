@@ -63,7 +63,11 @@ export function collectionText(resource: Resource, namespace: string | undefined
   return namespace === undefined ? `${what} in all namespaces` : `${what} in namespace "${namespace}"`;
 }
 
+/** What no URL has to escape, and almost every name is. */
+const plainName = /^[a-z0-9][-a-z0-9.]*$/;
+
 function segment(resource: Resource, part: string, text: string): string {
+  if (plainName.test(text)) return text;
   const problem = problemWith(text);
   if (problem !== undefined) {
     throw new TypeError(`Cannot address ${resource.kind}: ${part} ${JSON.stringify(text)} ${problem}`);

@@ -9,6 +9,7 @@ import type { OperatorProcess } from "./_operator_process.ts";
 import type { SimulatedServer } from "./_simulated_server.ts";
 
 const { namespace, name } = leaderLease;
+const leaseCollection = "leases.coordination.k8s.io";
 
 /** After a user deletes the Lease, the leader learns of it by its next renewal, within this time. */
 const unawareMs = 10_000;
@@ -23,7 +24,7 @@ interface Lease extends KubeObject {
 /** Observes the Lease. */
 export class LeaderOracle {
   readonly #server: SimulatedServer;
-  #version: string | undefined;
+  #version: number | undefined;
   #changedAt = 0;
   #deletedAt = -Infinity;
 
@@ -38,7 +39,7 @@ export class LeaderOracle {
 
   /** Must be called before the clock advances. @param now virtual milliseconds */
   observe(now: number): void {
-    const version = this.#lease()?.metadata.resourceVersion;
+    const version = this.#server.revisionOf(leaseCollection, namespace, name);
     if (version === this.#version) return;
     this.#version = version;
     this.#changedAt = now;
@@ -66,6 +67,6 @@ export class LeaderOracle {
   }
 
   #lease(): Lease | undefined {
-    return this.#server.find("leases.coordination.k8s.io", namespace, name);
+    return this.#server.find(leaseCollection, namespace, name);
   }
 }

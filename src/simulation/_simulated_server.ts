@@ -204,6 +204,11 @@ export class SimulatedServer implements Disposable {
     return this.api.server.storage.get(collection, namespace, name) as unknown as KubeObject | undefined;
   }
 
+  /** The revision at which a stored object changed last; undefined when it does not exist. */
+  revisionOf(collection: string, namespace: string, name: string): number | undefined {
+    return this.api.server.storage.find(collection, namespace, name)?.revision;
+  }
+
   /** The changes since a revision, oldest first, but for those of Events and Leases. */
   changesSince(revision: number, withStates: boolean): readonly NotedChange[] {
     const changes = changesSince(this.api.server.storage, revision, transientCollections);

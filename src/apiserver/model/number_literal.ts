@@ -3,7 +3,7 @@
  * number, but JSON.parse forgets both. parseLiteralJson() returns such a number as a text with a mark that no client can write,
  * which patches copy and compare like any other value; the decoder of a kind reads it, and custom resources have none.
  *
- * Guarantees: text without a fraction, an exponent or 19 digits in a row is parsed as by parseFiniteJson().
+ * Guarantees: text without a number that has a fraction, an exponent or 19 digits is parsed as by parseFiniteJson().
  */
 import { endOfString, parseExactJson } from "../../api/mod.ts";
 import { type DraftValue, isDraft, put } from "./json.ts";
@@ -11,7 +11,8 @@ import { type DraftValue, isDraft, put } from "./json.ts";
 /** Begins the text of a literal. It is random, so no client can send it. */
 let mark: string | undefined;
 
-const unusual = /\d[.eE]|\d{19}/;
+/** Looks behind the characters before a number only, because times and UIDs in strings look like such numbers. */
+const unusual = /(?:^|[[,]|"\s*:)\s*-?(?:\d+[.eE]|\d{19})/;
 const token = /-?(?:0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?/y;
 const [minInt64, maxInt64] = [-(2n ** 63n), 2n ** 63n - 1n];
 

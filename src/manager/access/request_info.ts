@@ -25,9 +25,22 @@ const verbsOfOne: ReadonlyMap<string, Verb> = new Map([
   ["DELETE", "delete"],
 ]);
 
+/** What recent requests are about: several parts of a process ask for each one, and most are repeated. */
+const recent = new Map<string, RequestInfo | undefined>();
+const maxRecent = 512;
+
 /** Undefined for a request that is not about a resource: `/version`, discovery. */
-export function requestInfo(request: Pick<Request, "method" | "url">): RequestInfo | undefined {
-  const { url } = request;
+export function requestInfo({ method, url }: Pick<Request, "method" | "url">): RequestInfo | undefined {
+  const request = `${method} ${url}`;
+  const known = recent.get(request);
+  if (known !== undefined) return known;
+  if (recent.size >= maxRecent) recent.clear();
+  const info = infoOf(method, url);
+  recent.set(request, info);
+  return info;
+}
+
+function infoOf(method: string, url: string): RequestInfo | undefined {
   const [root, ...path] = pathOf(url).split("/").filter((part) => part !== "").map(decoded);
   if (root !== "api" && root !== "apis") return undefined;
   const group = root === "apis" ? path[0] : "";
@@ -35,7 +48,7 @@ export function requestInfo(request: Pick<Request, "method" | "url">): RequestIn
   // In `/namespaces/NAME/status`, `status` is a subresource of the namespace and not a plural.
   const isInside = rest[0] === "namespaces" && rest.length > 2 && rest[2] !== "status" && rest[2] !== "finalize";
   const [plural, name, subresource] = isInside ? rest.slice(2) : rest;
-  const verb = verbsOfOne.get(request.method);
+  const verb = verbsOfOne.get(method);
   if (group === undefined || plural === undefined || verb === undefined) return undefined;
   return {
     verb: name === undefined ? verbOfMany(verb, url) : verb,

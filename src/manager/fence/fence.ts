@@ -15,6 +15,7 @@
  */
 import { onAbort, scope } from "../../async/mod.ts";
 import { guardSends, type Transport, upgradeOf } from "../../client/mod.ts";
+import { knownBodyOf, rememberBody } from "../../runtime/mod.ts";
 import { writeAction } from "../access/mod.ts";
 
 /** The right of a leader to write. A Leadership (`election/`) is one. */
@@ -86,6 +87,8 @@ async function sendAsLeader(
   using _aborting = onAbort(leadership.signal, () => child.abort(fencedError(request, source, true, leadership)));
   try {
     const guarded = new Request(request, { signal: child.signal });
+    const body = knownBodyOf(request);
+    if (body !== undefined) rememberBody(guarded, body);
     return await transport(guardSends(guarded, () => assertMayWrite(source, guarded)));
   } catch (error) {
     // The runtimes throw different errors after an abort; the reason is more precise.
