@@ -102,8 +102,12 @@ export async function bufferResponse(response: Response): Promise<BufferedRespon
   const text = known ?? await response.text();
   return {
     status,
-    resourceVersion: version.exec(text)?.[1] ?? "",
-    name: name.exec(text)?.[1] ?? "",
+    get resourceVersion() {
+      return version.exec(text)?.[1] ?? "";
+    },
+    get name() {
+      return name.exec(text)?.[1] ?? "";
+    },
     response: () => known === undefined ? rememberText(new Response(text, { status, headers }), text) : response,
   };
 }

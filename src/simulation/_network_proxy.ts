@@ -77,6 +77,7 @@ const actsBefore: ReadonlySet<UserAction> = new Set(["replace", "annotate"]);
 export class NetworkProxy<Process extends ProxiedProcess> {
   readonly counts: PointCounts = { writes: 0, renewals: 0, reads: 0, events: 0, lists: new Map(), relists: 0 };
   readonly #options: NetworkProxyOptions<Process>;
+  readonly #delivery: Delivery;
   #pending: PendingRequest<Process>[] = [];
   #watches: OpenWatch<Process>[] = [];
   /** The collections that each running process has watched. */
@@ -94,6 +95,7 @@ export class NetworkProxy<Process extends ProxiedProcess> {
 
   constructor(options: NetworkProxyOptions<Process>) {
     this.#options = options;
+    this.#delivery = this.#newDelivery(options);
   }
 
   /** Virtual time of the last counted write. */
@@ -144,14 +146,14 @@ export class NetworkProxy<Process extends ProxiedProcess> {
   /** Takes what passes next, if something waits. @returns lets it pass; others may be taken before it has passed */
   takeNext(): (() => Promise<void> | void) | undefined {
     const now = this.#now();
-    this.#watches = this.#watches.filter(({ pipe }) => !pipe.isOver);
+    if (this.#watches.some(({ pipe }) => pipe.isOver)) this.#watches = this.#watches.filter(({ pipe }) => !pipe.isOver);
     const resume = this.#resuming.shift();
     if (resume !== undefined) return resume;
     const crashing = this.#pending.find(({ process }) => process.crashesNext && !process.hasEnded);
     if (crashing !== undefined) return () => void this.#crash(crashing.process, 1_000);
-    const requests = this.#pending.sort(byOrder);
-    const reads = requests.filter(({ isWrite }) => !isWrite);
-    if (reads.length > 0) {
+    const requests = this.#pending.length > 1 ? this.#pending.sort(byOrder) : this.#pending;
+    if (requests.some(({ isWrite }) => !isWrite)) {
+      const reads = requests.filter(({ isWrite }) => !isWrite);
       this.#pending = requests.filter(({ isWrite }) => isWrite);
       return () => this.#readAll(reads);
     }
@@ -307,9 +309,12 @@ export class NetworkProxy<Process extends ProxiedProcess> {
     const since = revision();
     const response = await bufferResponse(await this.#options.server(request));
     this.#lastWriteAt = this.#now();
-    const { status, resourceVersion } = response;
+    const { status } = response;
     if (status < 300) this.#successfulWrites++;
-    this.#note("operator", pending, `write ${number}: ${status}`, { resourceVersion, since });
+    if (this.#options.recorder !== undefined) {
+      const { resourceVersion } = response;
+      this.#note("operator", pending, `write ${number}: ${status}`, { resourceVersion, since });
+    }
     await this.#applyAfter(pending, { response, body }, due);
   }
 
@@ -409,19 +414,21 @@ export class NetworkProxy<Process extends ProxiedProcess> {
     if (!process.hasEnded) resolve(response.response());
   }
 
-  readonly #delivery: Delivery = {
-    now: () => this.#now(),
-    nextEvent: () => ++this.counts.events,
-    uncountEvent: () => void this.counts.events--,
-    countRelist: () => void this.counts.relists++,
-    compact: (collection, version) => this.#history.compact(collection, version),
-    stall: (pipe, forMs) => {
-      pipe.stalledUntil = this.#now() + forMs;
-      this.#delay(() => {}, forMs);
-    },
-    faultsAt: (event, point) => this.#options.faults.atEvent(event, point),
-    note: (actor, what, details) => this.#options.recorder?.note(actor, what, details),
-  };
+  #newDelivery({ faults, recorder }: NetworkProxyOptions<Process>): Delivery {
+    return {
+      now: () => this.#now(),
+      nextEvent: () => ++this.counts.events,
+      uncountEvent: () => void this.counts.events--,
+      countRelist: () => void this.counts.relists++,
+      compact: (collection, version) => this.#history.compact(collection, version),
+      stall: (pipe, forMs) => {
+        pipe.stalledUntil = this.#now() + forMs;
+        this.#delay(() => {}, forMs);
+      },
+      faultsAt: (event, point) => faults.atEvent(event, point),
+      ...(recorder === undefined ? {} : { note: (actor, what, details) => recorder.note(actor, what, details) }),
+    };
+  }
 
   #countList(info: RequestInfo | undefined): void {
     const collection = collectionOf(info);

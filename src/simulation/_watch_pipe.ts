@@ -18,7 +18,7 @@ export interface WatchLine {
   readonly object: KubeObject;
   /** True for the initial events of a stream, and the bookmark after them. */
   readonly isInitial: boolean;
-  /** The line as the server sent it; undefined for merged changes. */
+  /** The line as the server sent it; absent for merged changes. */
   readonly text?: string | undefined;
 }
 
@@ -102,7 +102,7 @@ export class WatchPipe {
   /** Delivers lines to the operator. */
   send(lines: readonly WatchLine[]): void {
     if (this.#isOver || lines.length === 0) return;
-    const text = lines.map(({ type, object, text }) => `${text ?? printExactJson({ type, object })}\n`).join("");
+    const text = lines.map((line) => `${textOf(line)}\n`).join("");
     this.#downstream?.enqueue(encoder.encode(text));
   }
 
@@ -150,10 +150,43 @@ export class WatchPipe {
   }
 
   #push(text: string): void {
-    const { type, object } = parseExactJson(text) as { type: string; object: KubeObject };
-    this.lines.push({ type, object, isInitial: this.#isInitial, text });
-    if (type === "BOOKMARK" && object.metadata.annotations?.[initialEventsEnd] === "true") this.#isInitial = false;
+    const line = new ServerLine(text, this.#isInitial);
+    this.lines.push(line);
+    if (line.type !== "BOOKMARK") return;
+    if (line.object.metadata.annotations?.[initialEventsEnd] === "true") this.#isInitial = false;
   }
+}
+
+const typeAtStart = /^\{"type":"([A-Z]+)",/;
+
+/** A line of the server. Most are only passed on, so the object is parsed when it is needed. */
+class ServerLine implements WatchLine {
+  readonly type: string;
+  readonly isInitial: boolean;
+  readonly text: string;
+  #object: KubeObject | undefined;
+
+  constructor(text: string, isInitial: boolean) {
+    this.text = text;
+    this.isInitial = isInitial;
+    this.type = typeAtStart.exec(text)?.[1] ?? parsedLine(text).type;
+  }
+
+  get object(): KubeObject {
+    return this.#object ??= parsedLine(this.text).object;
+  }
+}
+
+function parsedLine(text: string): { readonly type: string; readonly object: KubeObject } {
+  return parseExactJson(text) as { type: string; object: KubeObject };
+}
+
+function textOf(line: WatchLine): string {
+  return line.text ?? printExactJson({ type: line.type, object: line.object });
+}
+
+function keyIn({ metadata: { namespace, name } }: KubeObject): string {
+  return namespace === undefined ? `${name}` : `${namespace}/${name}`;
 }
 
 /** Keeps the last change of each object, with a type that describes all of its changes together. */
@@ -172,7 +205,8 @@ function mergeChanges(lines: readonly WatchLine[]): WatchLine[] {
     if (last.get(key) !== index) return [];
     const existed = first.get(key)?.type !== "ADDED";
     if (line.type === "DELETED") return existed ? [line] : [];
-    return [{ ...line, text: undefined, type: existed ? "MODIFIED" : "ADDED" }];
+    const { object, isInitial } = line;
+    return [{ object, isInitial, type: existed ? "MODIFIED" : "ADDED" }];
   });
 }
 
@@ -216,25 +250,27 @@ export function deliverEvents(
       continue;
     }
     const event = delivery.nextEvent();
-    const { namespace, name, resourceVersion } = line.object.metadata;
-    const key = namespace === undefined ? `${name}` : `${namespace}/${name}`;
-    const subject = `${pipe.collection} ${key}`;
-    const [fault] = delivery.faultsAt(event, { verb: line.type, resource: pipe.collection, name: key });
-    if (fault === undefined) {
-      delivery.note?.("operator", `${line.type} ${subject}`, {
+    const [fault] = delivery.faultsAt(event, {
+      verb: line.type,
+      resource: pipe.collection,
+      get name() {
+        return keyIn(line.object);
+      },
+    });
+    if (delivery.note !== undefined) {
+      const { resourceVersion } = line.object.metadata;
+      const key = keyIn(line.object);
+      delivery.note(fault === undefined ? "operator" : "fault", `${line.type} ${pipe.collection} ${key}`, {
         process: process.id,
-        detail: `event ${event}`,
+        detail: fault === undefined ? `event ${event}` : faultText(fault),
         resourceVersion,
+        ...(fault === undefined ? {} : { answers: eventAt(pipe.collection, key) }),
       });
+    }
+    if (fault === undefined) {
       pipe.send([line]);
       continue;
     }
-    delivery.note?.("fault", `${line.type} ${subject}`, {
-      process: process.id,
-      detail: faultText(fault),
-      resourceVersion,
-      answers: eventAt(pipe.collection, key),
-    });
     if (!applyFault(fault, pipe, { line, rest: lines.slice(index + 1) }, delivery)) return;
   }
   pipe.endIfOver();
@@ -263,7 +299,7 @@ function applyFault(
       pipe.end({ kind: "closed" });
       return false;
     case "corrupt":
-      pipe.sendText(printExactJson(line).slice(0, 40));
+      pipe.sendText(textOf(line).slice(0, 40));
       pipe.end({ kind: "closed" });
       return false;
     case "gone":
