@@ -20,8 +20,9 @@ export {
   noFaults,
   type UserAction,
 } from "./fault_plan.ts";
-export { digestOf, timelineOf } from "./timeline.ts";
+export { digestOf, foldRepeats, timelineOf } from "./timeline.ts";
 export { type Invariant, invariantNames, invariants, type Violation } from "./violation.ts";
+export { generalConsequence } from "./consequence.ts";
 export { type FaultPoints, singleFaults, stormsOf } from "./fault_points.ts";
 export {
   type Finding,

@@ -8,6 +8,7 @@
 import type { KubeObject } from "../api/mod.ts";
 import type { SimulationChecks, Workload } from "../manager/mod.ts";
 import { type LearnedNames, learnNames, roleOf } from "./_canonical_names.ts";
+import { consequenceOf } from "./consequence.ts";
 import type { FaultPlan } from "./fault_plan.ts";
 import type { PointCounts } from "./fault_points.ts";
 import { fightIn, lateChangesOf } from "./_late_changes.ts";
@@ -250,11 +251,25 @@ class Comparison {
     expected: ReadonlyMap<string, string>,
     isCompared: (key: string) => boolean,
   ): readonly Violation[] {
-    return differingKeys(expected, actual).filter(isCompared).slice(0, maxReported).map((key) => ({
-      invariant,
-      message: differs(key, actual.get(key) ?? "missing", expected.get(key) ?? "missing"),
-      object: key.split(" ").slice(0, 2).join(" "),
-    }));
+    const keys = differingKeys(expected, actual).filter(isCompared).map((key) => this.#reportedKey(key));
+    return [...new Set(keys)].slice(0, maxReported).map((key) => {
+      const object = key.split(" ").slice(0, 2).join(" ");
+      const exists = {
+        actual: this.#summary.objects.has(object),
+        expected: this.#reference.summary.objects.has(object),
+      };
+      const one = actual.get(key) ?? (exists.actual && key === object ? "present" : undefined);
+      const other = expected.get(key) ?? (exists.expected && key === object ? "present" : undefined);
+      const kind = this.#objectOf(key)?.kind;
+      const consequence = consequenceOf({ invariant, key, actual: one, expected: other, kind, exists });
+      return { invariant, message: differs(key, one ?? "missing", other ?? "missing"), consequence, object };
+    });
+  }
+
+  /** An object that only one of the runs has is one difference, whatever fields it has. */
+  #reportedKey(key: string): string {
+    const object = key.split(" ").slice(0, 2).join(" ");
+    return this.#summary.objects.has(object) === this.#reference.summary.objects.has(object) ? key : object;
   }
 
   #isCompared(key: string, actual: ReadonlyMap<string, string>, expected: ReadonlyMap<string, string>): boolean {

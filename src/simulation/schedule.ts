@@ -256,7 +256,7 @@ class Run implements AsyncDisposable {
         this.#settling = state === "retrying" ? "retrying" : "settled";
         return;
       }
-      if (now - startedAt > settleTimeoutMs) break;
+      if (now - startedAt > settleTimeoutMs + this.#skewedMs) break;
       await clock.advance(Math.min(clock.nextTimerInMs ?? quietMs, quietMs));
     }
     this.#settling = "unsettled";

@@ -31,17 +31,32 @@ export interface CheckResult {
   readonly totals: RunTotals;
 }
 
+/** The result of {@link ScheduleChecker.confirm}. */
+export interface Confirmation {
+  /** None when runs without faults show the same. */
+  readonly violations: readonly Violation[];
+  /** Further event orders, and in how many of them the same invariant was broken. */
+  readonly orders: { readonly tried: number; readonly failed: number };
+  /** What happened in the runs for it. */
+  readonly runs: readonly RunTotals[];
+}
+
 /** Checks one schedule, in this or another process. */
 export type CheckSchedule = (schedule: PlannedSchedule) => Promise<CheckResult>;
 
 /** Checks schedules one by one. */
 export class ScheduleChecker {
-  readonly #controller: OperatorController;
+  readonly #controllers: readonly OperatorController[];
   readonly #workloads: ReadonlyMap<string, Workload>;
   readonly #references = new Map<string, Promise<Reference>>();
 
-  constructor(controller: OperatorController, workloads: readonly Workload[]) {
-    this.#controller = controller;
+  /** @param others run in the same process */
+  constructor(
+    controller: OperatorController,
+    workloads: readonly Workload[],
+    others: readonly OperatorController[] = [],
+  ) {
+    this.#controllers = [controller, ...others];
     this.#workloads = new Map(workloads.map((workload) => [workload.name, workload]));
   }
 
@@ -72,6 +87,32 @@ export class ScheduleChecker {
     return { violations: compareWithReference(reference, result, plan), totals: result.totals };
   }
 
+  /**
+   * Confirms the violations of a schedule. What runs without faults do in the same event order, or in three others, is no
+   * violation: the reference learns from these runs, and the schedule is compared again. A violation that needs one certain
+   * order remains, because a rare race is one; in how many of the other orders it occurs is told.
+   */
+  async confirm(schedule: PlannedSchedule): Promise<Confirmation> {
+    const { workload, plan, seed, replicas } = schedule;
+    const options = this.#options(workload, replicas);
+    const { results } = await this.reference(workload, replicas);
+    const [first, ...others] = results;
+    const seeds = Array.from({ length: confirmingOrders + 1 }, (_, index) => seed + index);
+    const free: ScheduleResult[] = [];
+    for (const each of seeds) if (each > referenceRuns) free.push(await runSchedule({ ...options, seed: each }));
+    if (first === undefined) throw new Error("Cannot confirm violations: there is no reference");
+    const reference = referenceOf(options, [first, ...others, ...free]);
+    const faulty: ScheduleResult[] = [];
+    for (const each of seeds) faulty.push(await runSchedule({ ...options, plan, seed: each }));
+    const [violations = [], ...further] = faulty.map((result) => compareWithReference(reference, result, plan));
+    const isSame = (found: readonly Violation[]) =>
+      found.some(({ invariant }) => invariant === violations[0]?.invariant);
+    const orders = { tried: further.length, failed: further.filter(isSame).length };
+    // The longer reference is kept, so that the same difference is not found again.
+    this.#references.set(`${replicas} ${workload}`, Promise.resolve(reference));
+    return { violations, orders, runs: [...free, ...faulty].map(({ totals }) => totals) };
+  }
+
   /** Runs a schedule again, and records it. @param violations are the last notes of the recording */
   async record(
     { workload, plan, seed, replicas }: PlannedSchedule,
@@ -84,7 +125,7 @@ export class ScheduleChecker {
   #options(name: string, replicas: number) {
     const workload = this.#workloads.get(name);
     if (workload === undefined) throw new TypeError(`Cannot run workload "${name}": it does not exist`);
-    return { controllers: [this.#controller], workload, replicas };
+    return { controllers: this.#controllers, workload, replicas };
   }
 }
 
@@ -97,6 +138,9 @@ function notesOf(violations: readonly Violation[], last: Entry | undefined): rea
 
 /** Runs that a reference is learned from. */
 const referenceRuns = 3;
+
+/** Further event orders in which a violation is tried. */
+const confirmingOrders = 3;
 
 /** Runs of a workload that creates its objects at once. */
 const directRuns = 2;

@@ -12,13 +12,15 @@ import { singleFaults, stormsOf } from "./fault_points.ts";
 import type { Reference } from "./reference.ts";
 import { type CheckSchedule, type PlannedSchedule, ScheduleChecker } from "./schedule_checker.ts";
 import { type RunTotals, sumOf } from "./run_totals.ts";
-import { foldRepeats, timelineOf } from "./timeline.ts";
+import { focusedTimeline } from "./timeline.ts";
 import type { Invariant, Violation } from "./violation.ts";
 
 /** Options of {@link simulate}. */
 export interface SimulateOptions {
   readonly controller: OperatorController;
   readonly workloads: readonly Workload[];
+  /** Further controllers of the operator, which run in the same process. @default none */
+  readonly others?: readonly OperatorController[];
   /** Runs every single fault. @default true */
   readonly singles?: boolean;
   /** Single faults per workload, spread evenly over all that are possible. @default all */
@@ -49,12 +51,16 @@ export interface SimulateProgress {
 /** A schedule that breaks an invariant. */
 export interface Finding {
   readonly controller: string;
+  /** The other controllers that run in the same process. */
+  readonly together: readonly string[];
   readonly workload: string;
   readonly plan: FaultPlan;
   readonly seed: number;
   readonly replicas: number;
   readonly violations: readonly Violation[];
-  /** What happened in the run, for users: a reading of the recording. */
+  /** Further event orders that were tried with the faults, and in how many of them the same invariant was broken. */
+  readonly orders?: { readonly tried: number; readonly failed: number };
+  /** What happened to the objects of the violations, for users: a reading of the recording. */
   readonly timeline: string;
   /** Everything that happened in the run, oldest first, with whole objects, without secrets; the violations at the end. */
   readonly recording: readonly Entry[];
@@ -95,17 +101,27 @@ export async function simulate(options: SimulateOptions): Promise<SimulateReport
   return simulation.report();
 }
 
+/** How {@link replay} runs a workload. */
+export interface ReplayOptions {
+  readonly plan: FaultPlan;
+  readonly seed: number;
+  readonly replicas: number;
+  /** Further controllers of the operator, which run in the same process. @default none */
+  readonly others?: readonly OperatorController[];
+}
+
 /** Runs and checks one schedule. @returns undefined when no invariant is broken */
 export async function replay(
   controller: OperatorController,
   workload: Workload,
-  how: { readonly plan: FaultPlan; readonly seed: number; readonly replicas: number },
+  { others = [], ...how }: ReplayOptions,
 ): Promise<Finding | undefined> {
-  const checker = new ScheduleChecker(controller, [workload]);
+  const checker = new ScheduleChecker(controller, [workload], others);
   const schedule = { ...how, workload: workload.name };
   const { violations } = await checker.check(schedule);
   if (violations.length === 0) return undefined;
-  return await findingOf(checker, { controller: controller.name, ...schedule, violations });
+  const names = others.map(({ name }) => name);
+  return await findingOf(checker, { controller: controller.name, together: names, ...schedule, violations });
 }
 
 async function findingOf(
@@ -113,7 +129,8 @@ async function findingOf(
   broken: Omit<Finding, "timeline" | "recording">,
 ): Promise<Finding> {
   const recording = await checker.record(broken, broken.violations);
-  return { ...broken, timeline: foldRepeats(timelineOf(recording)), recording };
+  const objects = broken.violations.flatMap(({ object }) => object ?? []);
+  return { ...broken, timeline: focusedTimeline(recording, objects), recording };
 }
 
 /** A schedule, and the kind of fault that it covers if it is a single fault. */
@@ -127,6 +144,8 @@ class Simulation {
   readonly #checker: ScheduleChecker;
   readonly #covered = new Map<FaultKind, { tested: number; all: number }>();
   readonly #findings: Finding[] = [];
+  /** Violations that were not confirmed, see {@link ScheduleChecker.confirm}. */
+  readonly #dismissed = new Set<string>();
   readonly #references = new Set<Reference>();
   #workers: readonly CheckSchedule[] | undefined;
   #schedules = 0;
@@ -136,7 +155,7 @@ class Simulation {
   constructor(options: SimulateOptions) {
     this.#options = options;
     this.#kinds = options.kinds ?? new Set(faultKinds);
-    this.#checker = new ScheduleChecker(options.controller, options.workloads);
+    this.#checker = new ScheduleChecker(options.controller, options.workloads, options.others);
   }
 
   report(): SimulateReport {
@@ -242,15 +261,20 @@ class Simulation {
       this.#addRuns(1, totals);
       return found.some(({ invariant }) => invariant === first?.invariant);
     });
-    const { violations: again, totals } = await this.#checker.check({ ...how, plan: shrunk });
-    this.#addRuns(1, totals);
-    const finding = again.length > 0 ? { ...how, plan: shrunk } : { ...how, plan };
-    await this.#push(finding, again.length > 0 ? again : violations);
+    const { violations: confirmed, orders, runs } = await this.#checker.confirm({ ...how, plan: shrunk });
+    for (const totals of runs) this.#addRuns(1, totals);
+    if (confirmed.length > 0) await this.#push({ ...how, plan: shrunk }, confirmed, orders);
+    else this.#dismissed.add(dismissalOf(workload, violations));
   }
 
-  async #push(schedule: PlannedSchedule, violations: readonly Violation[]): Promise<void> {
-    const { name } = this.#options.controller;
-    this.#findings.push(await findingOf(this.#checker, { controller: name, ...schedule, violations }));
+  async #push(
+    schedule: PlannedSchedule,
+    violations: readonly Violation[],
+    orders?: Finding["orders"],
+  ): Promise<void> {
+    const { controller: { name: controller }, others = [] } = this.#options;
+    const broken = { controller, together: others.map(({ name }) => name), ...schedule, violations, orders };
+    this.#findings.push(await findingOf(this.#checker, broken));
   }
 
   #coverageOf(kind: FaultKind): { tested: number; all: number } {
@@ -259,13 +283,19 @@ class Simulation {
     return count;
   }
 
-  /** True when there is a finding of this workload with the same violation. */
-  #isKnown({ workload }: PlannedSchedule, [first]: readonly Violation[]): boolean {
+  /** True when there is a finding of this workload with the same violation, or it was not confirmed. */
+  #isKnown({ workload }: PlannedSchedule, violations: readonly Violation[]): boolean {
+    const [first] = violations;
+    if (this.#dismissed.has(dismissalOf(workload, violations))) return true;
     return this.#findings.some((other) =>
       other.workload === workload && invariantsOf(other).has(first?.invariant) &&
       other.violations[0]?.message === first?.message
     );
   }
+}
+
+function dismissalOf(workload: string, violations: readonly Violation[]): string {
+  return [workload, ...violations.map(({ invariant, message }) => `${invariant} ${message}`)].join("\n");
 }
 
 /** At most `count` of the values, as far from each other as possible. */

@@ -4,6 +4,47 @@
  */
 import type { Entry, NoteEntry, ReconcileEndEntry } from "../observe/mod.ts";
 
+/**
+ * The timeline of what matters for some objects: what users and faults did, the starts and ends of processes, failed reconciles,
+ * the writes of the operator, and what else happened to these objects. Other lines are counted.
+ *
+ * @param objects as `deployments.apps default/web`; with none, everything matters
+ */
+export function focusedTimeline(entries: readonly Entry[], objects: readonly string[]): string {
+  const words = objects.flatMap((object) => pathsOf(object));
+  if (words.length === 0) return foldRepeats(timelineOf(entries));
+  const lines: string[] = [];
+  let hidden = 0;
+  const close = () => {
+    if (hidden > 0) lines.push(`${indent}... ${hidden} more ${hidden === 1 ? "line" : "lines"} (--full)`);
+    hidden = 0;
+  };
+  for (const line of timelineOf(entries).split("\n")) {
+    if (isAbout(line, words)) {
+      close();
+      lines.push(line);
+    } else hidden++;
+  }
+  close();
+  return foldRepeats(lines.join("\n"));
+}
+
+const indent = " ".repeat(13);
+
+/** How lines name an object: as in the requests of the operator, and as the path of a request of the cluster. */
+function pathsOf(object: string): readonly string[] {
+  const [collection = "", key = ""] = object.split(" ");
+  const [plural = ""] = collection.split(".");
+  const name = key.slice(key.indexOf("/") + 1);
+  return key === "" ? [] : [`${collection} ${key}`, `/${plural}/${name}`, ` ${key}`];
+}
+
+/** Lines without an object: who acts is enough. */
+function isAbout(line: string, words: readonly string[]): boolean {
+  if (line === "" || line.includes("(write ") || words.some((word) => line.includes(word))) return true;
+  return /s {2}(?:user|fault)\b/.test(line) || /s {2}operator \d+ {2}(?:starts|ends|resumes|reconcile )/.test(line);
+}
+
 /** One line for each note, and for each reconcile that failed, in columns. Seconds since the first entry. */
 export function timelineOf(entries: readonly Entry[]): string {
   const startedAt = entries[0]?.at ?? 0;
@@ -74,7 +115,7 @@ export function foldRepeats(timeline: string): string {
   const lines: string[] = [];
   let [pattern, count] = ["", 0];
   const close = () => {
-    if (count > maxRepeats) lines.push(`${" ".repeat(13)}... repeated ${count - maxRepeats} more times`);
+    if (count > maxRepeats) lines.push(`${indent}... repeated ${count - maxRepeats} more times`);
   };
   for (const line of timeline.split("\n")) {
     const next = line.replaceAll(/\d+/g, "#").trimStart();

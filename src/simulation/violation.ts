@@ -63,6 +63,8 @@ export const invariantNames: readonly Invariant[] = invariants.map(({ name }) =>
 export interface Violation {
   readonly invariant: Invariant;
   readonly message: string;
+  /** What it means for a user, in one sentence. @default follows from the invariant */
+  readonly consequence?: string;
   /** The object that it is about, if it is one: `configmaps default/web`. */
   readonly object?: string;
 }

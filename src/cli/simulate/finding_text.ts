@@ -1,6 +1,6 @@
 /** A finding of `simulate` in words: what was violated, after which faults, how to run it again, and how to have it explained. */
 import type { Entry } from "../../observe/mod.ts";
-import { faultText, type Finding } from "../../simulation/mod.ts";
+import { faultText, type Finding, foldRepeats, generalConsequence, timelineOf } from "../../simulation/mod.ts";
 import type { OperatorController } from "../../manager/mod.ts";
 import { resourceName } from "../../api/mod.ts";
 
@@ -9,17 +9,22 @@ export interface FindingContext {
   /** The name of the program. */
   readonly operator: string;
   readonly controller: OperatorController;
+  /** Shows the timeline of all objects. @default only of those that the violations are about */
+  readonly isFull?: boolean;
   /** The file that has the recording of this finding. @default none has it */
   readonly file?: string;
 }
 
 /** The violations, the command lines that reproduce and explain them, and the timeline. */
 export function findingText(finding: Finding, context: FindingContext): string {
-  const { controller, workload, plan, seed, violations, timeline } = finding;
+  const { controller, workload, plan, seed, violations, recording } = finding;
+  const timeline = context.isFull === true ? foldRepeats(timelineOf(recording)) : finding.timeline;
   const lines = [
+    consequenceText(violations),
     `${controller}, workload "${workload}", seed ${seed}:`,
     ...violations.map(({ invariant, message }) => `  ${invariant}: ${message}`),
     `  after: ${plan.faults.length === 0 ? "no fault" : plan.faults.map(faultText).join("; ")}`,
+    ...orderLines(finding),
     `  replay: ${replayLine(finding, context.operator)}`,
     `  explain: ${explainLine(finding, context)}`,
     ...(context.file === undefined ? [] : [`  look: ${context.operator} page ${quotedIfNeeded(context.file)}`]),
@@ -27,10 +32,24 @@ export function findingText(finding: Finding, context: FindingContext): string {
   return `${lines.join("\n")}\n\n${timeline}\n`;
 }
 
+/** What the user loses, in one sentence. */
+function consequenceText([first]: Finding["violations"]): string {
+  return first === undefined ? "" : first.consequence ?? generalConsequence(first.invariant);
+}
+
+function orderLines({ orders }: Finding): readonly string[] {
+  if (orders === undefined) return [];
+  return [`  confirmed: by its replay, and in ${orders.failed} of ${orders.tried} other orders of events`];
+}
+
 /** The command line that reproduces a finding. */
-export function replayLine({ controller, workload, plan, seed, replicas }: Finding, operator: string): string {
+export function replayLine(
+  { controller, together, workload, plan, seed, replicas }: Finding,
+  operator: string,
+): string {
   const several = replicas > 1 ? ` --replicas ${replicas}` : "";
-  return `${operator} simulate ${controller} --workload ${quoted(workload)} --seed ${seed}${several} ` +
+  const names = together.length === 0 ? controller : `${[controller, ...together].join(" ")} --together`;
+  return `${operator} simulate ${names} --workload ${quoted(workload)} --seed ${seed}${several} ` +
     `--plan ${quoted(JSON.stringify(plan))}`;
 }
 

@@ -53,7 +53,7 @@ export const simulateCommand = subcommand({
   positionals: { syntax: "[names...]", about: "controllers to simulate" },
   examples: [
     { line: "NAME", about: "every single fault, and a hundred storms for each workload" },
-    { line: "--all --seeds 10000", about: "all controllers, with more storms" },
+    { line: "--all --seeds 10000", about: "all controllers together, with more storms" },
     { line: "NAME --faults crash --seeds 0", about: "only crashes" },
     {
       line: '--command "./manager --kubeconfig {kubeconfig}" --crds crds --workload workload.yaml',
@@ -68,11 +68,7 @@ export const simulateCommand = subcommand({
       using _muted = muteLogging(session.verbosity);
       return await simulateProgramCommand(call, flags.command);
     }
-    const controllers = selectedControllers(call);
-    const subjects = controllers.map((controller) => ({
-      controller,
-      workloads: workloadsOf(controller, flags.workload),
-    }));
+    const subjects = subjectsOf(call);
     // Controllers log many errors under faults, as expected. Findings do not depend on the log.
     using _muted = muteLogging(session.verbosity);
     if (session.environment[workerVariable] === "1") {
@@ -87,18 +83,31 @@ export const simulateCommand = subcommand({
   },
 });
 
+/** What is simulated: each selected controller, alone or together with the other ones. */
+function subjectsOf(call: Call<SimulateFlags>): readonly SimulatedController[] {
+  const { all, together, workload, plan } = call.flags;
+  const controllers = selectedControllers(call);
+  // A plan belongs to the first controller; the others run along.
+  const played = plan === undefined ? controllers : controllers.slice(0, 1);
+  return played.map((controller) => ({
+    controller,
+    workloads: workloadsOf(controller, workload),
+    others: all || together ? controllers.filter((other) => other !== controller) : [],
+  }));
+}
+
 /** The selected controllers, without their own flags: those belong to `run`. */
 function selectedControllers(
-  { positionals, flags: { all, plan }, session: { operator } }: Call<SimulateFlags>,
+  { positionals, flags: { all, together, plan }, session: { operator } }: Call<SimulateFlags>,
 ): readonly OperatorController[] {
   const controllers = selectNamedOrAll({ operator, names: positionals, all, action: "simulate" });
   if (!all && positionals.length === 0) {
     throw new UsageError("Cannot simulate controllers: no controller is named", "Name some, or use --all");
   }
-  if (plan !== undefined && (all || positionals.length > 1)) {
+  if (plan !== undefined && (all || (positionals.length > 1 && !together))) {
     throw new UsageError("Cannot replay a plan: it belongs to one controller", "Name that controller");
   }
-  // Each one is simulated alone, with the conversions of its kinds.
+  // Each one may be simulated alone, so it has the conversions of its kinds.
   const converting = controllers.flatMap((one) => withConversions([one], operator.controllers));
   crdsOf(converting);
   return converting;
@@ -145,15 +154,23 @@ async function replayPlan(
   const { seed, replicas, timeline, output, record, junit } = flags;
   const found: Finding[] = [];
   let passed: RecordedFinding | undefined;
-  for (const { controller, workloads } of subjects) {
+  for (const { controller, workloads, others } of subjects) {
     for (const workload of workloads) {
-      const how = { plan, seed, replicas };
+      const how = { plan, seed, replicas, others };
       const finding = await replay(controller, workload, how);
       if (finding !== undefined) found.push(finding);
       else if (timeline || (record !== undefined && passed === undefined)) {
-        const { entries } = await recordSchedule({ controllers: [controller], workload, ...how });
+        const { entries } = await recordSchedule({ ...how, controllers: [controller, ...others], workload });
         if (timeline) session.printDocument(timelineOf(entries));
-        passed ??= { ...how, controller: controller.name, workload: workload.name, violations: [], recording: entries };
+        passed ??= {
+          plan,
+          seed,
+          replicas,
+          controller: controller.name,
+          workload: workload.name,
+          violations: [],
+          recording: entries,
+        };
       }
     }
   }
@@ -190,13 +207,13 @@ function suitesOf(
 function printFindings(
   findings: readonly Finding[],
   subjects: readonly SimulatedController[],
-  { flags: { record }, session }: Pick<Call<SimulateFlags>, "flags" | "session">,
+  { flags: { record, full }, session }: Pick<Call<SimulateFlags>, "flags" | "session">,
 ): void {
   for (const [index, finding] of findings.entries()) {
     const subject = subjects.find(({ controller }) => controller.name === finding.controller);
     if (subject === undefined) continue;
     const file = index === 0 ? record : undefined;
-    const context = { operator: session.operator.name, controller: subject.controller, file };
+    const context = { operator: session.operator.name, controller: subject.controller, file, isFull: full };
     session.printDocument(findingText(finding, context));
   }
 }

@@ -29,7 +29,17 @@ export const simulateFlags = z.object({
   all: flag(z.boolean().default(false), {
     ...commandLineOnly,
     flags: "--all",
-    about: "simulate all controllers",
+    about: "simulate all controllers, together",
+  }),
+  together: flag(z.boolean().default(false), {
+    ...commandLineOnly,
+    flags: "--together",
+    about: "run all named controllers in one process; with --plan, the workload belongs to the first one",
+  }),
+  full: flag(z.boolean().default(false), {
+    ...commandLineOnly,
+    flags: "--full",
+    about: "print the timelines of all objects, not only of those that a violation is about",
   }),
   seeds: flag(wholeNumber(0, 1_000_000).prefault("100"), {
     ...commandLineOnly,

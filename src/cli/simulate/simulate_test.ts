@@ -46,7 +46,14 @@ test("simulate ends with 1, a timeline and a replay line when a controller does 
     [];
   const again = new TestProcess(["simulate", "greeter", "--workload", "create", "--plan", json]);
   assertEquals(await operatorCli({ name: "op", controllers }, again), exitCode.failed, again.err);
-  assertStringIncludes(fake.out, again.out.trim());
+  // Only the first run tries other orders of events.
+  assertStringIncludes(fake.out.replace(/ {2}confirmed: .*\n/, ""), again.out.trim());
+  assert(fake.out.startsWith("The ConfigMap default/welcome is missing at the end.\n"), fake.out);
+  assertMatch(fake.out, /confirmed: by its replay, and in 3 of 3 other orders of events/);
+  assertMatch(fake.out, /\.\.\. \d+ more lines \(--full\)/);
+  const full = new TestProcess(["simulate", "greeter", "--workload", "create", "--plan", json, "--full"]);
+  assertEquals(await operatorCli({ name: "op", controllers }, full), exitCode.failed, full.err);
+  assertStringIncludes(full.out, "WATCH configmaps");
 });
 
 test("simulate -o json prints the report as JSON", async () => {
@@ -171,3 +178,35 @@ test("[137] simulate without --record says how to record a violation, and withou
   assertStringIncludes(fake.err, "nothing is recorded: there is no violation");
   assertEquals(await readdir(folder.root), []);
 });
+
+/** Sets the ConfigMap of each Secret to its own name, as another one does. */
+function paints(name: string): ControllerDefinition {
+  return controller(name).for(Secret).owns(ConfigMap).reconcile(async (ctx) => {
+    await ctx.apply(manifest(ConfigMap, { metadata: { namespace: "default", name: "painted" }, data: { by: name } }));
+    return done;
+  });
+}
+
+test("simulate --together finds controllers that fight, and its replay line runs them together", async () => {
+  const controllers = [withWorkloads(paints("red"), [create]), withWorkloads(paints("blue"), [create])];
+  const words = ["--seeds", "0", "--faults", "reset", "--points", "1"];
+  const apart = new TestProcess(["simulate", "red", "blue", ...words]);
+  assertEquals(await operatorCli({ name: "op", controllers }, apart), exitCode.done, apart.out);
+  for (const selected of [["red", "blue", "--together"], ["--all"]]) {
+    const together = new TestProcess(["simulate", ...selected, ...words]);
+    assertEquals(await operatorCli({ name: "op", controllers }, together), exitCode.failed, together.out);
+    assertMatch(together.out, /replay: op simulate red blue --together --workload 'create' /);
+    assertMatch(together.out, /replay: op simulate blue red --together --workload 'create' /);
+  }
+  const [, json = ""] = /red blue --together .*--plan '(.*)'/.exec(
+    await outputOf(["simulate", "--all", ...words], controllers),
+  ) ?? [];
+  const replay = new TestProcess(["simulate", "red", "blue", "--together", "--workload", "create", "--plan", json]);
+  assertEquals(await operatorCli({ name: "op", controllers }, replay), exitCode.failed, replay.out);
+});
+
+async function outputOf(words: readonly string[], controllers: readonly ControllerDefinition[]): Promise<string> {
+  const fake = new TestProcess(words);
+  await operatorCli({ name: "op", controllers }, fake);
+  return fake.out;
+}

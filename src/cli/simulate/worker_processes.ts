@@ -22,6 +22,8 @@ const bunSettings = { BUN_JSC_useFTLJIT: "0", BUN_JSC_useConcurrentGC: "0" };
 export interface SimulatedController {
   readonly controller: OperatorController;
   readonly workloads: readonly Workload[];
+  /** Further controllers that run in the same process. */
+  readonly others: readonly OperatorController[];
 }
 
 const request = z.object({
@@ -34,7 +36,12 @@ const request = z.object({
 
 const response = z.object({
   violations: z.array(
-    z.object({ invariant: z.enum(invariantNames), message: z.string(), object: z.string().optional() }),
+    z.object({
+      invariant: z.enum(invariantNames),
+      message: z.string(),
+      consequence: z.string().optional(),
+      object: z.string().optional(),
+    }),
   ),
   totals: z.object({ requests: z.int(), faults: z.int(), reconciles: z.int(), virtualMs: z.number() }),
 });
@@ -71,7 +78,10 @@ export class SimulationWorkers implements Disposable {
 /** Simulates the schedules that the first process requests, until it closes standard input. */
 export async function runSimulationWorker(subjects: readonly SimulatedController[]): Promise<void> {
   const checkers = new Map(
-    subjects.map(({ controller, workloads }) => [controller.name, new ScheduleChecker(controller, workloads)]),
+    subjects.map(({ controller, workloads, others }) => [
+      controller.name,
+      new ScheduleChecker(controller, workloads, others),
+    ]),
   );
   await answerWorkerRequests((line) => handleRequest(checkers, line));
 }
