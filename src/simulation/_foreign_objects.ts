@@ -6,10 +6,11 @@
  * Caveats: the status may change, because the cluster writes it. A change is found by its entry in managedFields, so one
  * that sets the same fields within the second of the previous write is not found.
  */
-import { controllerOf, type KubeObject, type OwnerReference, printExactJson } from "../api/mod.ts";
+import { controllerOf, keyOf, type KubeObject, type OwnerReference, printExactJson } from "../api/mod.ts";
 import type { Clock } from "../async/mod.ts";
 import { type SimulatedServer, userFieldManager } from "./_simulated_server.ts";
 import type { RunRecorder } from "./_run_recorder.ts";
+import { collectionOfPath } from "./_sent_fields.ts";
 import type { Violation } from "./violation.ts";
 
 /** Options of {@link ForeignObjects}. */
@@ -27,6 +28,8 @@ const defaultForeignMs = 20_000;
 
 interface ForeignObject {
   readonly path: string;
+  /** `Ingress default/shop`. */
+  readonly name: string;
   readonly uid: string | undefined;
   /** The field managers when it became foreign, see {@link writersOf}. */
   readonly writers: string;
@@ -123,16 +126,20 @@ export class ForeignObjects {
     return true;
   }
 
-  #check({ path, uid, writers, isDeleteRequested }: ForeignObject, live: KubeObject | undefined): void {
+  #check({ path, name, uid, writers, isDeleteRequested }: ForeignObject, live: KubeObject | undefined): void {
     const isGone = live?.metadata.uid !== uid;
-    if (isGone && isDeleteRequested) this.#report(`${path} was deleted while it was a foreign object`);
+    if (isGone && isDeleteRequested) this.#report(path, name, "deleted");
     if (!isGone && live !== undefined && writersOf(live) !== writers) {
-      this.#report(`${path} was changed while it was a foreign object`);
+      this.#report(path, name, "changed");
     }
   }
 
-  #report(message: string): void {
-    this.#violations.push({ invariant: "foreign-objects", message });
+  #report(path: string, name: string, what: "deleted" | "changed"): void {
+    const message = `${path} was ${what} while it was a foreign object`;
+    const [, key = ""] = name.split(" ");
+    const object = `${collectionOfPath(path)} ${key}`;
+    const consequence = `The ${name}, which belongs to someone else, was ${what}.`;
+    this.#violations.push({ invariant: "foreign-objects", message, consequence, object });
   }
 
   #add(path: string, object: KubeObject, owners: readonly OwnerReference[] | undefined): void {
@@ -140,7 +147,8 @@ export class ForeignObjects {
     const until = clock.monotonic() + foreignMs;
     clock.timer(foreignMs, () => {});
     const [uid, writers] = [object.metadata.uid, writersOf(object)];
-    this.#present.push({ path, uid, writers, until, owners, isDeleteRequested: false });
+    const name = `${object.kind} ${keyOf(object)}`;
+    this.#present.push({ path, name, uid, writers, until, owners, isDeleteRequested: false });
   }
 }
 

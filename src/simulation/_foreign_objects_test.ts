@@ -61,6 +61,8 @@ test("undoNext() reports a foreign object that the operator changed or deleted",
   assertEquals(changed.foreign.violations, [{
     invariant,
     message: `${path} was changed while it was a foreign object`,
+    consequence: "The ConfigMap default/hello, which belongs to someone else, was changed.",
+    object: "configmaps default/hello",
   }]);
   const deleted = await start();
   await deleted.foreign.replace(path, "");
@@ -70,5 +72,7 @@ test("undoNext() reports a foreign object that the operator changed or deleted",
   assertEquals(deleted.foreign.violations, [{
     invariant,
     message: `${path} was deleted while it was a foreign object`,
+    consequence: "The ConfigMap default/hello, which belongs to someone else, was deleted.",
+    object: "configmaps default/hello",
   }]);
 });

@@ -101,7 +101,7 @@ function withoutSelectors(path: string): string {
 }
 
 /** The collection of a request: `deployments.apps` of `/apis/apps/v1/namespaces/default/deployments/web?…`. */
-function collectionOfPath(url: string): string {
+export function collectionOfPath(url: string): string {
   const { pathname } = new URL(url, "http://server");
   const parts = pathname.split("/").slice(1);
   const group = parts[0] === "api" ? "" : parts[1] ?? "";

@@ -46,6 +46,8 @@ test("simulate() finds a controller that deletes by name, by a foreign object wi
   assertEquals(found?.violations[0], {
     invariant: "foreign-objects",
     message: "/api/v1/namespaces/default/configmaps/hello was deleted while it was a foreign object",
+    consequence: "The ConfigMap default/hello, which belongs to someone else, was deleted.",
+    object: "configmaps default/hello",
   });
 });
 
