@@ -330,6 +330,10 @@ export class NetworkProxy<Process extends ProxiedProcess> {
       if (fault.kind === "crash" && fault.moment === "before") return this.#crash(process, fault.downMs);
       if (fault.kind === "partition") {
         process.unreachableUntil = this.#now() + fault.forMs;
+        // A list that has not ended begins anew.
+        this.counts.relists += this.#watches.filter((watch) =>
+          watch.process === process && watch.pipe.isListing
+        ).length;
         this.#breakWatches(process);
         pending.reject(connectionError("the network is down"));
         return true;

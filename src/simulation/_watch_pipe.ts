@@ -73,6 +73,11 @@ export class WatchPipe {
     return this.#isOver;
   }
 
+  /** True while the operator has not got all objects that existed at the start of the stream. */
+  get isListing(): boolean {
+    return !this.#isOver && (this.#isInitial || this.lines.some(({ isInitial }) => isInitial));
+  }
+
   /** True when something can be delivered now. */
   isReady(now: number): boolean {
     if (this.#isOver || now < this.stalledUntil) return false;

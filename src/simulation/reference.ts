@@ -5,7 +5,7 @@
  * Guarantees: what differs between runs without faults is not compared, and neither are values that only the server chose;
  * a message does not say which of two runs is right.
  */
-import type { KubeObject } from "../api/mod.ts";
+import { controllerOf, type KubeObject } from "../api/mod.ts";
 import type { SimulationChecks, Workload } from "../manager/mod.ts";
 import { type LearnedNames, learnNames, roleOf } from "./_canonical_names.ts";
 import { consequenceOf } from "./consequence.ts";
@@ -142,7 +142,10 @@ function collectionOf(object: string): string {
   return object.slice(0, object.indexOf(" "));
 }
 
-/** The objects that exist at the end of some runs without faults, and not of others. */
+/**
+ * The objects that exist at the end of some runs without faults, and not of others. One object in the place of another, with
+ * the same kind and owner, is another right outcome: a free address, a zone.
+ */
 function differentObjects(
   summary: Summary,
   others: readonly Summary[],
@@ -150,17 +153,35 @@ function differentObjects(
 ): readonly Violation[] {
   const found = new Map<string, Violation>();
   for (const other of others) {
+    const [counts, otherCounts] = [countsByOwner(summary), countsByOwner(other)];
     for (const object of differingKeys(summary.objects, other.objects)) {
       const message = `${object} differs between runs without faults: it exists at the end of one, and not of another`;
       if (isEquivalent(checks, other.objects.get(object), summary.objects.get(object))) continue;
       const view = summary.objects.get(object) ?? other.objects.get(object);
       if (view !== undefined && timedRoles.has(roleOf({ collection: collectionOf(object), object: view }))) continue;
+      const place = view === undefined ? "" : placeOf(object, view);
+      if (counts.get(place) === otherCounts.get(place)) continue;
       if (summary.objects.has(object) !== other.objects.has(object)) {
         found.set(object, { invariant: "end-state", message, object });
       }
     }
   }
   return [...found.values()].slice(0, maxReported);
+}
+
+/** The number of objects of each kind that an owner has. */
+function countsByOwner({ objects }: Summary): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const [name, object] of objects) {
+    const place = placeOf(name, object);
+    counts.set(place, (counts.get(place) ?? 0) + 1);
+  }
+  return counts;
+}
+
+function placeOf(name: string, object: KubeObject): string {
+  const owner = controllerOf(object);
+  return `${collectionOf(name)} ${object.metadata.namespace ?? ""} ${owner?.kind ?? ""} ${owner?.name ?? ""}`;
 }
 
 /** All violations of a run: those that it found itself, and the differences from the reference. */
