@@ -48,6 +48,7 @@ export async function simulateProgramCommand(call: Call<SimulateFlags>, command:
     webhookUrl: flags.webhookUrl,
     plan: flags.plan,
     ...(flags.faults.length === 0 ? {} : { kinds: new Set(flags.faults) }),
+    removedVersions: flags.serveRemoved,
     ...(flags.host.length === 0 ? {} : { hosts: flags.host }),
     points: flags.points,
     maxFindings: flags.maxFindings,

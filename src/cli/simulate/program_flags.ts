@@ -78,6 +78,14 @@ export const programFlags = {
     example: "--program-name rabbitmq-system/rabbitmq-cluster-operator",
     group,
   }),
+  serveRemoved: flag(z.array(text()).default([]), {
+    ...commandLineOnly,
+    flags: "--serve-removed <group/version>",
+    about: "with --command: serve an API version that Kubernetes has removed, for an old program; can be repeated",
+    example: "--serve-removed policy/v1beta1",
+    arity: "list",
+    group,
+  }),
   host: flag(z.array(text()).default([]), {
     ...commandLineOnly,
     flags: "--host <name>",

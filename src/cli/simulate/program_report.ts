@@ -118,6 +118,7 @@ function replayLine(
     ...flags.service.flatMap((text) => ["--service", shellWord(text)]),
     ...flags.forgetfulService.flatMap((name) => ["--forgetful-service", shellWord(name)]),
     ...(flags.webhookUrl === undefined ? [] : ["--webhook-url", shellWord(flags.webhookUrl)]),
+    ...flags.serveRemoved.flatMap((version) => ["--serve-removed", shellWord(version)]),
     ...flags.host.flatMap((host) => ["--host", shellWord(host)]),
     ...(flags.programName === defaultName ? [] : ["--program-name", shellWord(flags.programName)]),
     ...["--plan", shellWord(JSON.stringify(plan))],

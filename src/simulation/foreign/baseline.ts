@@ -17,6 +17,8 @@ export interface PrepareClusterOptions {
   /** PEM text of the authority of the server. */
   readonly ca: string;
   readonly signingKey?: string;
+  /** API versions of the past that the server serves all the same. @default none */
+  readonly removedVersions?: readonly string[];
   readonly clock: Clock;
   readonly random: Random;
   readonly signal: AbortSignal;

@@ -30,6 +30,8 @@ export interface ControlPlaneOptions {
   readonly ca: string;
   /** Signs the tokens of ServiceAccounts, PEM. @default a new key */
   readonly signingKey?: string;
+  /** API versions of the past that the server serves all the same: `policy/v1beta1`. @default none */
+  readonly removedVersions?: readonly string[];
   /** @default over HTTPS */
   readonly callWebhook?: CallWebhook;
   /** Scripts the commands of containers. @default the small shell of the server runs those that it knows */
@@ -69,20 +71,14 @@ export class ControlPlane implements AsyncDisposable, UsersServer {
   readonly #tokens: Readonly<Record<Sender, string>>;
 
   constructor(options: ControlPlaneOptions) {
-    const { clock, random, storage, identity, ca, signingKey, callWebhook, execAnswers, onError } = options;
+    const { clock, random, storage, identity, ca, onError } = options;
+    const { signingKey, removedVersions, callWebhook, execAnswers } = options;
     const token = () => crypto.randomUUID();
     this.#tokens = { user: token(), program: token(), cluster: token() };
     const account = `system:serviceaccount:${identity.namespace}:${identity.name}`;
     this.api = kubernetesApi({
-      ...{
-        clock,
-        random,
-        signingKey,
-        callWebhook,
-        execAnswers,
-        onError,
-        storage: storage?.copy() ?? new ObjectStorage(),
-      },
+      ...{ clock, random, onError, signingKey, removedVersions, callWebhook, execAnswers },
+      storage: storage?.copy() ?? new ObjectStorage(),
       tokens: new Map([
         [this.#tokens.user, userOf(userFieldManager)],
         [this.#tokens.program, userOf(account)],

@@ -6,7 +6,7 @@
  */
 import { scope } from "../../async/mod.ts";
 import type { Entry, NewEntry, Recorder } from "../../observe/mod.ts";
-import { listenTcp, makeDirectory, type ProgramEnd, removePath, type Server } from "../../runtime/mod.ts";
+import { joinPath, listenTcp, makeDirectory, type ProgramEnd, removePath, type Server } from "../../runtime/mod.ts";
 import { FaultIndex, NetworkProxy, RunRecorder, UserActions } from "../engine.ts";
 import type { FaultOf } from "../fault_plan.ts";
 import type { Violation } from "../violation.ts";
@@ -19,7 +19,7 @@ import { startFrontServer } from "./front_server.ts";
 import { freeLocks, isLockWrite } from "./leader_locks.ts";
 import { PassedPoints } from "./passed_points.ts";
 import { StepRunner } from "./perform_step.ts";
-import { launchOf, portsOf, webhookUrlOf } from "./program.ts";
+import { launchOf, portsOf, webhookUrlOf, writeKubeconfig } from "./program.ts";
 import type { ForeignRunOptions, ForeignRunResult, StepEnd } from "./run_options.ts";
 import { ServiceStubs } from "./service_stubs.ts";
 import { revisionOf } from "./stale_revision.ts";
@@ -58,15 +58,13 @@ export class ForeignRun implements AsyncDisposable {
   #exits = 0;
   #step = 0;
   #isPumping = false;
-  /** A process may end at this time for a reason that is a fault. */
-  #excusedUntil = -Infinity;
 
   constructor(options: ForeignRunOptions) {
-    const { clock, random, plan, program, storage, onError, signingKey } = options;
+    const { clock, random, plan, program, storage, onError, removedVersions, signingKey } = options;
     this.#options = options;
     this.#startedAt = clock.monotonic();
     this.#control = new ControlPlane({
-      ...{ clock, random, storage, onError, signingKey },
+      ...{ clock, random, storage, onError, removedVersions, signingKey },
       identity: program.identity,
       ca: options.certificates.ca,
       callWebhook: program.webhooks?.callerOf(() => webhookUrlOf(program, this.#ports)),
@@ -86,7 +84,7 @@ export class ForeignRun implements AsyncDisposable {
       onReady: () => this.#wake(),
       crash: (process, downMs) => this.#crash(process, downMs),
       actAsUser: (action, path, body) => this.#users.act(action, path, body),
-      deleteLease: () => this.#freeLocks(),
+      deleteLease: () => freeLocks(this.#control),
       isLock: (request) => isLockWrite(request, this.#control),
       onWrite: (_, request) => {
         if (request.method === "DELETE") this.#users.noteDelete(new URL(request.url).pathname);
@@ -163,16 +161,27 @@ export class ForeignRun implements AsyncDisposable {
     await makeDirectory(folder);
     const send = (process: ForeignProcess) => (request: Request, key: string | undefined) =>
       this.#proxy.send(process, request, key);
+    const serviceToken = crypto.randomUUID();
     this.#server = await startFrontServer({
       ...{ certificates, clientCa, onError },
-      senderOf: (token) => this.#process?.token === token ? send(this.#process) : undefined,
+      senderOf: (token) => {
+        if (token === serviceToken) return this.#control.transportOf("user");
+        return this.#process?.token === token ? send(this.#process) : undefined;
+      },
       senderOfCertificate: () => this.#process && send(this.#process),
       isCustom: (collection) => this.#isCustom(collection),
       direct: this.#control.transportOf("program"),
     });
     this.#ports = await freePorts(portsOf(program));
     const { services = [], clock, signal } = this.#options;
-    const { env, workingDirectory } = program;
+    const { workingDirectory } = program;
+    // The applications that the program talks to may ask the server, and no fault applies to that.
+    const kubeconfig = await writeKubeconfig(program, {
+      path: joinPath(folder, "services.yaml"),
+      token: serviceToken,
+      port: this.#server.port,
+    });
+    const env = { ...program.env, KUBECONFIG: kubeconfig };
     this.#stubs = await ServiceStubs.start(services, { env, workingDirectory, clock, signal, onError });
   }
 
@@ -217,7 +226,8 @@ export class ForeignRun implements AsyncDisposable {
     this.#process = undefined;
     try {
       await process?.gone();
-      await this.#freeLocks();
+      // The next one does not wait for the end of locks.
+      await freeLocks(this.#control);
       await this.#stubs?.operatorEnded();
       await clock.sleep(downMs, signal);
       this.#start();
@@ -240,20 +250,11 @@ export class ForeignRun implements AsyncDisposable {
       ? `ends by ${end.by}`
       : `cannot start: ${end.message}`;
     this.#recorder.ends("operator", text, { process: process.id });
-    const isExcused = this.#options.clock.monotonic() <= this.#excusedUntil;
-    if (!isExcused) {
-      this.#exits++;
-      this.#violations.push({ invariant: "process-exit", message: `the program ${text}` });
-    }
+    this.#exits++;
+    this.#violations.push({ invariant: "process-exit", message: `the program ${text}` });
     this.#lastOutput = process.lastOutput(maxOutputLines);
     this.#process = undefined;
     if (this.#exits < maxExits) void this.#replace(undefined, restartMs);
-  }
-
-  /** Frees the locks that a killed process holds, so that the next one does not wait for their end. */
-  async #freeLocks(): Promise<void> {
-    this.#excusedUntil = this.#options.clock.monotonic() + 10_000;
-    await freeLocks(this.#control);
   }
 
   /**

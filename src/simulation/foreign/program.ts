@@ -162,6 +162,15 @@ interface KubeconfigParts {
   readonly namespace: string;
 }
 
+/** Writes a kubeconfig with another token than that of the program. @returns its path */
+export async function writeKubeconfig(
+  { ca, identity: { namespace } }: ProgramOptions,
+  { path, token, port }: { readonly path: string; readonly token: string; readonly port: number },
+): Promise<string> {
+  await writeFile(path, kubeconfigOf({ server: `https://${host}:${port}`, ca, token, namespace }));
+  return path;
+}
+
 /** JSON is valid YAML. */
 function kubeconfigOf({ server, ca, token, namespace }: KubeconfigParts): string {
   const name = "simulation";

@@ -36,6 +36,8 @@ export interface ForeignRunOptions {
   readonly firstRevision: number;
   readonly podName: string;
   readonly signingKey?: string;
+  /** API versions of the past that the server serves all the same: `policy/v1beta1`. @default none */
+  readonly removedVersions?: readonly string[];
   /** The folder of the run; it is removed at the end. */
   readonly folder: string;
   readonly workload: ForeignWorkload;

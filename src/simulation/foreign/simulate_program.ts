@@ -34,6 +34,8 @@ export interface SimulateProgramOptions {
   readonly workingDirectory?: string;
   /** Further placeholders and their values. @default none */
   readonly values?: Readonly<Record<string, string>>;
+  /** API versions of the past that the server serves all the same: `policy/v1beta1`. @default none */
+  readonly removedVersions?: readonly string[];
   /** Names that lead to this machine for the program, such as those of Services. @default none */
   readonly hosts?: readonly string[];
   /** @default the Deployment `operator` in `operator-system` */
@@ -178,7 +180,8 @@ class ProgramSimulation {
       : await ProgramWebhooks.create({ objects: options.objects, host: hostOf(webhookUrl), clock });
     const given = [...serviceObjects(services, identity.namespace), ...options.objects];
     const objects = given.map((object) => webhooks?.withAuthority(object) ?? object);
-    const prepared = await prepareCluster({ identity, objects, ca, clock, random, signal, onError });
+    const { removedVersions } = options;
+    const prepared = await prepareCluster({ identity, objects, ca, clock, random, signal, onError, removedVersions });
     const place = { hosts, values, webhooks, webhookUrl };
     const program = { command, identity, env, workingDirectory, ca, client, hasMounts, ...place };
     return new ProgramSimulation(options, { program, certificates, clientCa: client.ca, prepared });
@@ -193,10 +196,11 @@ class ProgramSimulation {
   /** Runs a workload once. @param how from an earlier state, with what is expected */
   async runOnce(workload: ForeignWorkload, how: RunVariant): Promise<ForeignRunResult> {
     const { program, certificates, clientCa, prepared } = this.#parts;
-    const { clock, signal, onError, folder, services } = this.#options;
+    const { clock, signal, onError, folder, services, removedVersions } = this.#options;
     const number = ++this.#runs;
     await using run = new ForeignRun({
-      ...{ program, certificates, clientCa, clock, signal, onError, workload, services, plan: noFaults },
+      ...{ program, certificates, clientCa, clock, signal, onError, workload, services, removedVersions },
+      plan: noFaults,
       storage: prepared.storage,
       firstRevision: prepared.storage.revision,
       podName: prepared.podName,
