@@ -43,6 +43,7 @@ export type { SummaryChange } from "./_server_changes.ts";
 export { type CheckResult, type CheckSchedule, type PlannedSchedule, ScheduleChecker } from "./schedule_checker.ts";
 export { defaultWorkloads } from "./default_workloads.ts";
 export {
+  type CheckedPlan,
   definitionsOf,
   type ForeignStep,
   type ForeignWorkload,
@@ -50,10 +51,13 @@ export {
   generateWorkloads,
   type GenerateWorkloadsOptions,
   isAnswersFile,
+  type LearnedWorkload,
   parseServiceFlag,
   parseWorkload,
   placeholders,
+  type PlanChecker,
   PrepareError,
+  ProgramChecker,
   type ProgramFinding,
   type ProgramIdentity,
   type ProgramProgress,

@@ -5,12 +5,9 @@
  * Guarantees: at the end, also after a signal, no process of the program lives and no file of a run is left.
  */
 import type { UntypedObject } from "../../api/mod.ts";
-import { joinPath, removePath } from "../../runtime/mod.ts";
+import { coreCount, joinPath, removePath } from "../../runtime/mod.ts";
 import {
-  PrepareError,
   type ProgramReport,
-  ProgramStartError,
-  ServiceStubError,
   simulateProgram,
   type SimulateProgramOptions,
   webhookServicesOf,
@@ -18,9 +15,14 @@ import {
 import { type Call, CommandError, type ExitCode, exitCode, listenForInterrupts } from "../command/mod.ts";
 import { UsageError } from "../flags/mod.ts";
 import { scope } from "../../async/mod.ts";
+import { programError } from "./program_errors.ts";
 import { readObjects, readServices, readWorkloads } from "./program_inputs.ts";
 import { printProgramReport } from "./program_report.ts";
+import { canHaveNamespaces, ProgramWorkers, programWorkerVariable, runProgramWorker } from "./program_workers.ts";
 import type { SimulateFlags } from "./simulate_flags.ts";
+
+/** Most of the time of a run is waiting. */
+const jobsPerCore = 2;
 
 /** Runs `simulate --command`. @param command the value of the flag */
 export async function simulateProgramCommand(call: Call<SimulateFlags>, command: string): Promise<ExitCode> {
@@ -41,8 +43,11 @@ export async function simulateProgramCommand(call: Call<SimulateFlags>, command:
     `${session.operator.name}-simulate-${crypto.randomUUID()}`,
   );
   session.atEnd(() => removePath(folder).catch(() => {}));
+  const workerFolder = session.environment[programWorkerVariable];
   const options: SimulateProgramOptions = {
-    ...{ command, objects, workloads, services, folder, clock, random, signal: stopping.signal },
+    ...{ command, objects, workloads, services, clock, random, signal: stopping.signal },
+    folder: workerFolder ?? folder,
+    hasOwnNetwork: workerFolder !== undefined,
     env: programVariables(session.environment),
     identity: { namespace, name },
     webhookUrl: flags.webhookUrl,
@@ -58,17 +63,28 @@ export async function simulateProgramCommand(call: Call<SimulateFlags>, command:
     quietMs: flags.quietSeconds * 1000,
     onError: (error) => session.info(`Warning: ${error instanceof Error ? error.message : error}`),
   };
+  if (workerFolder !== undefined) {
+    await runProgramWorker(options);
+    return exitCode.done;
+  }
   const report = await Promise.race([interrupts.forced, simulated(options, call)]);
   if (typeof report === "number") return report;
   return await printProgramReport(report, call, command);
 }
 
-/** Runs the engine, with progress. Its errors become those of a command. */
-async function simulated(options: SimulateProgramOptions, { session }: Call<SimulateFlags>): Promise<ProgramReport> {
+/** Runs the engine, in worker processes where they can have a network of their own. Its errors become those of a command. */
+async function simulated(
+  options: SimulateProgramOptions,
+  { flags, session }: Call<SimulateFlags>,
+): Promise<ProgramReport> {
   using progress = session.progress();
+  const isAlone = flags.sharedNetwork || !await canHaveNamespaces(session.environment);
+  const count = flags.plan === undefined ? flags.jobs ?? coreCount() * jobsPerCore : 1;
+  using workers = isAlone ? undefined : new ProgramWorkers(session, { count, folder: options.folder });
   try {
     return await simulateProgram({
       ...options,
+      ...(workers === undefined ? {} : { checkers: workers.checkers }),
       onProgress: ({ workload, stage, schedules, all, findings }) =>
         progress.report(
           stage === "reference"
@@ -77,21 +93,10 @@ async function simulated(options: SimulateProgramOptions, { session }: Call<Simu
         ),
     });
   } catch (error) {
-    if (error instanceof ProgramStartError) {
-      for (const line of error.output) session.info(line);
-      throw new CommandError(error.message, {
-        code: exitCode.failed,
-        advice: "The lines above are the last that it printed. Check --command",
-        cause: error,
-      });
-    }
-    if (error instanceof ServiceStubError) {
-      throw new CommandError(error.message, { code: exitCode.failed, advice: "Check --service", cause: error });
-    }
-    if (error instanceof PrepareError) {
-      throw new CommandError(error.message, { code: exitCode.failed, advice: "Check --crds", cause: error });
-    }
-    throw error;
+    const known = programError(error);
+    if (known === undefined) throw error;
+    for (const line of known.output) session.info(line);
+    throw new CommandError(known.message, { code: exitCode.failed, advice: known.advice, cause: error });
   }
 }
 
@@ -112,7 +117,7 @@ function programVariables(
 ): Readonly<Record<string, string>> {
   return Object.fromEntries(
     Object.entries(environment).flatMap(([name, value]) =>
-      value === undefined || /^KUBE/.test(name) ? [] : [[name, value]]
+      value === undefined || /^KUBE/.test(name) || name === programWorkerVariable ? [] : [[name, value]]
     ),
   );
 }

@@ -71,6 +71,13 @@ export const programFlags = {
     example: "--webhook-url https://127.0.0.1:9443",
     group,
   }),
+  sharedNetwork: flag(z.boolean().default(false), {
+    ...commandLineOnly,
+    flags: "--shared-network",
+    about:
+      "with --command: the program has the network of this machine; several --jobs then need {port} in the command",
+    group,
+  }),
   programName: flag(text().default("operator-system/operator"), {
     ...commandLineOnly,
     flags: "--program-name <namespace/name>",

@@ -173,7 +173,7 @@ export class ForeignRun implements AsyncDisposable {
       direct: this.#control.transportOf("program"),
     });
     this.#ports = await freePorts(portsOf(program));
-    const { services = [], clock, signal } = this.#options;
+    const { services = [], hasOwnNetwork, clock, signal } = this.#options;
     const { workingDirectory } = program;
     // The applications that the program talks to may ask the server, and no fault applies to that.
     const kubeconfig = await writeKubeconfig(program, {
@@ -182,7 +182,9 @@ export class ForeignRun implements AsyncDisposable {
       port: this.#server.port,
     });
     const env = { ...program.env, KUBECONFIG: kubeconfig };
-    this.#stubs = await ServiceStubs.start(services, { env, workingDirectory, clock, signal, onError });
+    this.#stubs = await ServiceStubs.start(services, {
+      ...{ env, workingDirectory, hasOwnNetwork, clock, signal, onError },
+    });
   }
 
   #isCustom(collection: string): boolean {

@@ -6,15 +6,18 @@ export { PrepareError } from "./baseline.ts";
 export { type ForeignStep, type ForeignWorkload, stepText } from "./foreign_workload.ts";
 export { type ProgramIdentity } from "./program_objects.ts";
 export { placeholders } from "./program.ts";
-export {
-  type ProgramFinding,
-  type ProgramProgress,
-  type ProgramReport,
-  ProgramStartError,
-  simulateProgram,
-  type SimulateProgramOptions,
-  type WorkloadReport,
-} from "./simulate_program.ts";
+export { ProgramChecker, ProgramStartError } from "./program_checker.ts";
+export type {
+  CheckedPlan,
+  LearnedWorkload,
+  PlanChecker,
+  ProgramFinding,
+  ProgramProgress,
+  ProgramReport,
+  SimulateProgramOptions,
+  WorkloadReport,
+} from "./simulate_options.ts";
+export { simulateProgram } from "./simulate_program.ts";
 export {
   definitionsOf,
   type GeneratedWorkloads,

@@ -24,7 +24,7 @@ export interface RunPace {
   readonly settleMs: number;
 }
 
-/** Options of a a run. */
+/** Options of a run. */
 export interface ForeignRunOptions {
   readonly program: ProgramOptions;
   readonly certificates: IssuedCertificates;
@@ -46,6 +46,8 @@ export interface ForeignRunOptions {
   readonly plan: FaultPlan;
   /** The applications that the program talks to. @default none */
   readonly services?: readonly ServiceStub[];
+  /** See ServiceStubs. @default false */
+  readonly hasOwnNetwork?: boolean;
   readonly pace: RunPace;
   /** The compared state after each step without faults; step 0 is the start. @default nothing is expected */
   readonly expected?: readonly ReadonlyMap<string, string>[];

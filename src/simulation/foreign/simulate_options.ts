@@ -1,0 +1,133 @@
+/** What a simulation of a program needs, and what it results in. */
+import type { UntypedObject } from "../../api/mod.ts";
+import type { Clock, Random } from "../../async/mod.ts";
+import type { Entry } from "../../observe/mod.ts";
+import type { Fault, FaultKind, FaultPlan } from "../fault_plan.ts";
+import type { Violation } from "../violation.ts";
+import type { ForeignWorkload } from "./foreign_workload.ts";
+import type { ProgramIdentity } from "./program_objects.ts";
+import type { ServiceStub } from "./service_stubs.ts";
+
+/** Options of `simulateProgram`. */
+export interface SimulateProgramOptions {
+  /** How the program is started; it may have placeholders. */
+  readonly command: string;
+  /** The variables of the program. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly workingDirectory?: string;
+  /** Further placeholders and their values. @default none */
+  readonly values?: Readonly<Record<string, string>>;
+  /** API versions of the past that the server serves all the same: `policy/v1beta1`. @default none */
+  readonly removedVersions?: readonly string[];
+  /** Names that lead to this machine for the program, such as those of Services. @default none */
+  readonly hosts?: readonly string[];
+  /** @default the Deployment `operator` in `operator-system` */
+  readonly identity?: ProgramIdentity;
+  /** What exists before the program starts: CRDs, Secrets ... */
+  readonly objects: readonly UntypedObject[];
+  readonly workloads: readonly ForeignWorkload[];
+  /** The applications that the program talks to. @default none */
+  readonly services?: readonly ServiceStub[];
+  /** Where the program serves its webhooks; it may have placeholders of ports. @default it has none */
+  readonly webhookUrl?: string;
+  /** A folder for the files of the runs. */
+  readonly folder: string;
+  /** Only this plan is run. @default all single faults */
+  readonly plan?: FaultPlan;
+  /** @default all */
+  readonly kinds?: ReadonlySet<FaultKind>;
+  /** Single faults per workload, spread evenly over all. @default all */
+  readonly points?: number;
+  /** Findings after which a workload is left. @default 3 */
+  readonly maxFindings?: number;
+  /** Runs at the same time in this process: more than one needs `{port}` for each port of the program. @default 1 */
+  readonly jobs?: number;
+  /** Run the plans instead of this process. @default none: this process does */
+  readonly checkers?: readonly PlanChecker[];
+  /** True in a network namespace of this process: stubs listen on all addresses. @default false */
+  readonly hasOwnNetwork?: boolean;
+  /** Runs start from the state after an earlier step, where the program ends in the same state then. @default true */
+  readonly snapshots?: boolean;
+  /** Milliseconds from the start of the program until it watches. @default 60000 */
+  readonly startMs?: number;
+  /** Milliseconds without a change after which the first runs count as at rest. @default 3000 */
+  readonly quietMs?: number;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly signal: AbortSignal;
+  readonly onProgress?: (progress: ProgramProgress) => void;
+  readonly onError: (error: unknown) => void;
+}
+
+/** How far it is. */
+export interface ProgramProgress {
+  readonly workload: string;
+  /** "reference", or how many of the schedules have run. */
+  readonly stage: "reference" | "faults";
+  readonly schedules: number;
+  readonly all: number;
+  readonly findings: number;
+}
+
+/** A plan that breaks an invariant. */
+export interface ProgramFinding {
+  readonly workload: string;
+  readonly plan: FaultPlan;
+  readonly violations: readonly Violation[];
+  /** In how many of how many runs with the plan it was seen. */
+  readonly seen: number;
+  readonly runs: number;
+  readonly timeline: string;
+  readonly entries: readonly Entry[];
+  /** The last lines of the program: a hint. */
+  readonly output: readonly string[];
+}
+
+/** The result of one workload. */
+export interface WorkloadReport {
+  readonly workload: string;
+  /** All runs, with those without faults. */
+  readonly schedules: number;
+  readonly covered: ReadonlyMap<FaultKind, { readonly tested: number; readonly all: number }>;
+  readonly findings: readonly ProgramFinding[];
+  /** Violations that were not seen again. */
+  readonly unconfirmed: number;
+  /** From the start of the program to rest after the first step without faults. */
+  readonly convergenceMs: number;
+  readonly hasSnapshots: boolean;
+  /** The time of all runs with faults, in milliseconds. */
+  readonly ms: number;
+}
+
+/** The result of all workloads. */
+export interface ProgramReport {
+  readonly workloads: readonly WorkloadReport[];
+}
+
+/** What a workload does without faults. */
+export interface LearnedWorkload {
+  /** The faults that are possible. */
+  readonly faults: readonly Fault[];
+  /** It breaks an invariant without any. @default it does not */
+  readonly finding?: ProgramFinding;
+  readonly schedules: number;
+  readonly convergenceMs: number;
+  readonly hasSnapshots: boolean;
+}
+
+/** The result of a plan. */
+export interface CheckedPlan {
+  /** @default nothing new was found */
+  readonly finding?: ProgramFinding;
+  /** It broke an invariant, but not again. */
+  readonly isUnconfirmed: boolean;
+  readonly schedules: number;
+}
+
+/** Runs the plans of workloads, one at a time. */
+export interface PlanChecker {
+  /** Runs the workload without faults. @param workload its name */
+  learn(workload: string): Promise<LearnedWorkload>;
+  /** Runs a plan, and confirms what it breaks. */
+  check(workload: string, plan: FaultPlan): Promise<CheckedPlan>;
+}
