@@ -49,8 +49,12 @@ export async function issueCertificates(options: IssueOptions): Promise<IssuedCe
   const [caKeys, keys] = await Promise.all([makeKeys(), makeKeys()]);
   const ca = await x509.X509CertificateGenerator.createSelfSigned({
     ...validity,
-    // During a rotation two authorities are in one bundle, so each one has a different name.
-    name: `CN=pintle webhook authority ${new Date(now).toISOString()}`.replaceAll(":", "-"),
+    // Two authorities may be in one bundle, during a rotation or for servers and clients, and some TLS libraries find an
+    // authority by its name alone. So each one has a different name, also of the same millisecond.
+    name: `CN=pintle webhook authority ${new Date(now).toISOString()} ${serialNumber().slice(0, 8)}`.replaceAll(
+      ":",
+      "-",
+    ),
     serialNumber: serialNumber(),
     keys: caKeys,
     signingAlgorithm: algorithm,

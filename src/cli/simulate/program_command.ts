@@ -93,6 +93,8 @@ async function simulated(
         ),
     });
   } catch (error) {
+    // The workers have ended then.
+    options.signal.throwIfAborted();
     const known = programError(error);
     if (known === undefined) throw error;
     for (const line of known.output) session.info(line);
