@@ -53,7 +53,11 @@ async function respond(request: Request, connection: ConnectionInfo, options: Fr
     ? connection.clientName === undefined ? undefined : options.senderOfCertificate()
     : options.senderOf(token);
   if (send === undefined) return unauthorized();
-  if (request.headers.has("upgrade")) return await options.direct(request);
+  if (request.headers.has("upgrade")) {
+    // The clients of Java watch by WebSocket, and by HTTP where a server does not know that: the faults of events need that.
+    if (requestInfo(request)?.verb === "watch") return new Response(null, { status: 200 });
+    return await options.direct(request);
+  }
   try {
     const inner = await asJson(request);
     return await asRequested(await send(inner.request, inner.key), request, options.isCustom);
