@@ -25,6 +25,8 @@ import { ServiceStubs } from "./service_stubs.ts";
 import { revisionOf } from "./stale_revision.ts";
 
 const pollMs = 20;
+/** In the state that is expected, the next step follows after this time without a change. */
+const betweenStepsMs = 250;
 /** How long an object is foreign, in milliseconds: programs retry within a second or two. */
 const foreignMs = 3_000;
 /** From the end of a process that no fault ended to the next start, as the kubelet waits. */
@@ -355,7 +357,7 @@ export class ForeignRun implements AsyncDisposable {
       seen = revision;
       const isBusy = this.#isBusy(now - startedAt, now - changedAt);
       if (isBusy) changedAt = Math.max(changedAt, Math.min(now, changedAt + pollMs * 2));
-      const neededMs = this.#isExpected(fields) ? pace.quietMs : pace.patienceMs;
+      const neededMs = this.#neededQuietMs(fields);
       if (!isBusy && now - changedAt >= neededMs) break;
       if (this.#exits >= maxExits) break;
       if (now - startedAt > pace.settleMs) {
@@ -389,6 +391,13 @@ export class ForeignRun implements AsyncDisposable {
       process.hasWatched = true;
     }
     return this.#proxy.isBusy() && quietMs < pace.patienceMs;
+  }
+
+  /** In the state that is expected, a step is over soon; after the last one, a late change would be missed. */
+  #neededQuietMs(fields: ReadonlyMap<string, string>): number {
+    const { pace, workload } = this.#options;
+    if (!this.#isExpected(fields)) return pace.patienceMs;
+    return this.#step < workload.steps.length ? Math.min(pace.quietMs, betweenStepsMs) : pace.quietMs;
   }
 
   #isExpected(fields: ReadonlyMap<string, string>): boolean {

@@ -36,9 +36,9 @@ export interface ProgramReference {
 const none: ReadonlyMap<string, string> = new Map();
 
 const minQuietMs = 300;
-const maxQuietMs = 5_000;
-/** A run with a fault may be slower than the slowest gap of the others by this factor. */
-const quietFactor = 2;
+const maxQuietMs = 2_000;
+/** The longest gap before a change without faults, with some reserve. */
+const quietFactor = 1.5;
 const minPatienceMs = 5_000;
 const minSettleMs = 30_000;
 
