@@ -59,6 +59,7 @@ async function fill(building: string, source: OperatorSource): Promise<void> {
   if (definitions.length === 0) {
     throw new Error(`Cannot build ${source.module}: no CRD is in ${source.crds.join(", ")}`);
   }
+  definitions.push(...(await Promise.all((source.webhooks ?? []).map((path) => webhooksOf(join(work, path))))).flat());
   for (const [index, definition] of definitions.entries()) {
     writeFileSync(join(building, "crds", `${index}.yaml`), printYaml(definition));
   }
@@ -81,11 +82,23 @@ function makeWritable(path: string): void {
   if (stat.isDirectory()) readdirSync(path).forEach((name) => makeWritable(join(path, name)));
 }
 
+/** The configurations of webhooks in a file. */
+async function webhooksOf(path: string): Promise<readonly unknown[]> {
+  const isConfiguration = z.object({
+    kind: z.enum(["MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"]),
+  });
+  return (await valuesOf(path)).filter((value) => isConfiguration.safeParse(value).success);
+}
+
 /** The definitions in a file, or in the files of a folder. */
 async function definitionsOf(path: string): Promise<readonly unknown[]> {
+  return (await valuesOf(path)).map(servedDefinition).filter((definition) => definition !== undefined);
+}
+
+async function valuesOf(path: string): Promise<readonly unknown[]> {
   const documents = await readDocuments(path, {
     stdin: { isTerminal: false, readLine: () => Promise.resolve(undefined) },
     cannotRead: (place, state) => new Error(`Cannot read CRDs of ${place}: ${state}`),
   });
-  return documents.map(({ value }) => servedDefinition(value)).filter((definition) => definition !== undefined);
+  return documents.map(({ value }) => value);
 }

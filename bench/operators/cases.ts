@@ -2,6 +2,8 @@
 import type { OperatorCase } from "./operator.ts";
 import { casskop } from "./casskop/operator.ts";
 import { certManager } from "./cert_manager/operator.ts";
+import { jobset } from "./jobset/operator.ts";
+import { lws } from "./lws/operator.ts";
 import { prometheus } from "./prometheus/operator.ts";
 import { rabbitmq } from "./rabbitmq/operator.ts";
 import { redis } from "./redis/operator.ts";
@@ -15,4 +17,6 @@ export const operatorCases: readonly OperatorCase[] = [
   ...prometheus,
   ...certManager,
   ...casskop,
+  ...jobset,
+  ...lws,
 ];

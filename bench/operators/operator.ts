@@ -21,6 +21,8 @@ export interface OperatorSource {
   readonly dropsReplaced?: readonly string[];
   /** Files and folders of the module with CustomResourceDefinitions; other documents in them are left out. */
   readonly crds: readonly string[];
+  /** The same with configurations of webhooks. @default none */
+  readonly webhooks?: readonly string[];
 }
 
 /** A program that stands in for the application that the operator connects to. */
@@ -56,8 +58,14 @@ export interface OperatorCase {
   readonly args?: readonly string[];
   /** Variables of the program, with the same placeholders. @default none */
   readonly env?: Readonly<Record<string, string>>;
+  /** A shell command before the program starts, with the same placeholders and `{folder}`. @default none */
+  readonly setup?: string;
+  /** Where the program serves its webhooks: `https://127.0.0.1:{port2}`. @default it has none */
+  readonly webhookUrl?: string;
   /** @default none */
   readonly application?: Application;
+  /** A file with what commands in containers answer. @default the simulated containers answer */
+  readonly answers?: string;
   /** Workload files in the folder; the first one shows that the sample converges. */
   readonly workloads: readonly string[];
 }

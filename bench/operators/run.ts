@@ -1,34 +1,49 @@
 /**
- * `deno run -A bench/operators/run.ts NAME`: builds an operator that nobody here wrote, at a pinned version, runs its first
- * workload without faults, and prints what that cost. `--all` runs all of them; without a name it lists them.
+ * `deno run -A bench/operators/run.ts NAME [FLAGS]`: builds an operator that nobody here wrote, at a pinned version, and
+ * simulates its workloads with `controller simulate --command`; FLAGS are those of simulate, such as `--faults crash`. With
+ * `--converge` it runs each workload once without faults, and prints what that costs. Without a name it lists the operators.
  */
 import process from "node:process";
-import { buildOperator } from "./build.ts";
+import { buildOperator, type BuiltOperator } from "./build.ts";
 import { operatorCases } from "./cases.ts";
 import { converge } from "./converge.ts";
 import type { OperatorCase } from "./operator.ts";
+import { simulateOperator } from "./simulate.ts";
 
-async function runCase(operator: OperatorCase): Promise<void> {
-  const built = await buildOperator(operator);
+async function convergeAll(operator: OperatorCase, built: BuiltOperator): Promise<number> {
   for (const workload of operator.workloads) {
     const { wallMs, steps, usage } = await converge(operator, built, workload);
     const cost = `${seconds(wallMs)}, CPU ${seconds(usage.cpuMs)}, ${Math.round(usage.maxRssBytes / 2 ** 20)} MiB`;
     console.log(`${operator.name}, ${workload}: converges in ${cost}`);
     for (const { text, ms } of steps) console.log(`  ${seconds(ms).padStart(8)}  ${text}`);
   }
+  return 0;
+}
+
+async function simulateAll(
+  operator: OperatorCase,
+  built: BuiltOperator,
+  flags: readonly string[],
+): Promise<number> {
+  let worst = 0;
+  for (const workload of operator.workloads) {
+    worst = Math.max(worst, await simulateOperator(operator, built, { workload, flags }));
+  }
+  return worst;
 }
 
 function seconds(ms: number): string {
   return `${(ms / 1_000).toFixed(2)} s`;
 }
 
-const names = process.argv.slice(2);
-const selected = names.includes("--all") ? operatorCases : operatorCases.filter(({ name }) => names.includes(name));
-const unknown = names.find((name) => name !== "--all" && !operatorCases.some((one) => one.name === name));
-if (selected.length === 0 || unknown !== undefined) {
-  if (unknown !== undefined) console.error(`Cannot run ${unknown}: there is no such operator`);
-  console.error(["The operators are:", ...operatorCases.map(({ name }) => `  ${name}`)].join("\n"));
+const [name, ...flags] = process.argv.slice(2);
+const operator = operatorCases.find((one) => one.name === name);
+if (operator === undefined) {
+  if (name !== undefined) console.error(`Cannot run ${name}: there is no such operator`);
+  console.error(["The operators are:", ...operatorCases.map((one) => `  ${one.name}`)].join("\n"));
   process.exit(2);
 }
-for (const operator of selected) await runCase(operator);
-process.exit(0);
+const built = await buildOperator(operator);
+process.exit(
+  flags.includes("--converge") ? await convergeAll(operator, built) : await simulateAll(operator, built, flags),
+);

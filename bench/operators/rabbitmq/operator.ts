@@ -7,6 +7,7 @@ import { type OperatorCase, presentJson } from "../operator.ts";
 const common = {
   folder: import.meta.dirname ?? "",
   objects: ["class.yaml"],
+  answers: "answers.yaml",
   env: { OPERATOR_NAMESPACE: "default", KUBE_CONFIG: "{kubeconfig}" },
   workloads: ["resize.yaml", "recreate.yaml", "scale.yaml"],
 } as const satisfies Partial<OperatorCase>;
