@@ -53,15 +53,25 @@ export async function prepareCluster(options: PrepareClusterOptions): Promise<Pr
     ...{ client: control.user, clock, namespace },
     restartOperator: () => Promise.resolve(),
   });
-  for (const object of inCreationOrder([...programObjects(identity), ...objects])) {
-    const outcome = await users.perform({ kind: "apply", objects: [object] }, signal);
-    if (outcome.kind === "done") continue;
-    throw new PrepareError(`Cannot create ${object.kind} "${object.metadata.name ?? ""}": ${outcome.message}`);
+  // Webhooks come last: the program serves them, and its own Pod is there before them.
+  const [webhooks, others] = [objects.filter(isWebhook), objects.filter((object) => !isWebhook(object))];
+  for (const group of [inCreationOrder([...programObjects(identity), ...others]), webhooks]) {
+    for (const object of group) await create(object, users, signal);
+    await settled(control, clock, signal);
   }
-  await settled(control, clock, signal);
   const labelSelector = `app.kubernetes.io/name=${name}`;
   const { items: [pod] } = await control.user.listAll(builtin.Pod, { namespace, labelSelector, signal });
   return { storage: control.api.server.storage.copy(), podName: pod?.metadata.name ?? name };
+}
+
+function isWebhook({ kind }: UntypedObject): boolean {
+  return kind === "MutatingWebhookConfiguration" || kind === "ValidatingWebhookConfiguration";
+}
+
+async function create(object: UntypedObject, users: StepRunner, signal: AbortSignal): Promise<void> {
+  const outcome = await users.perform({ kind: "apply", objects: [object] }, signal);
+  if (outcome.kind === "done") return;
+  throw new PrepareError(`Cannot create ${object.kind} "${object.metadata.name ?? ""}": ${outcome.message}`);
 }
 
 async function settled(control: ControlPlane, clock: Clock, signal: AbortSignal): Promise<void> {
