@@ -12,7 +12,7 @@ import { ApiError, Client, type Transport } from "../client/mod.ts";
 import { type ControllerAccounts, webhookCaller } from "../cluster/mod.ts";
 import type { ObjectName, OperatorController, WorkloadStep } from "../manager/mod.ts";
 import { baselineOf } from "./_baseline.ts";
-import { CachingServer, CountingRandom } from "./_response_cache.ts";
+import { CachingServer, CountingRandom, WholeSecondClock } from "./_response_cache.ts";
 import type { NotedChange, Plain } from "../observe/mod.ts";
 import { ClusterReactions, type Method, type StoredView, transientCollections } from "./_cluster_reactions.ts";
 import type { RunRecorder } from "./_run_recorder.ts";
@@ -75,10 +75,11 @@ export class SimulatedServer implements Disposable {
     const random = new CountingRandom(seededRandom(sequence * 2 + 1));
     const storage = baseline.copy();
     const callWebhook = webhookCaller(controllers, clock);
-    this.#api = kubernetesApi({ clock, random, storage, callWebhook, accounts: accounts.accounts });
+    const serverClock = new WholeSecondClock(clock);
+    this.#api = kubernetesApi({ clock: serverClock, random, storage, callWebhook, accounts: accounts.accounts });
     this.#accounts = accounts;
     const server = this.#api.server.fetch;
-    this.#server = new CachingServer({ cache, server, storage, clock, random });
+    this.#server = new CachingServer({ cache, server, storage, clock: serverClock, random });
     await runTurns(); // the server begins to serve the kinds of the stored CRDs
     this.#firstRevision = this.revision;
   }
