@@ -10,7 +10,7 @@
  */
 import process from "node:process";
 import { fooController, fooWorkloads } from "../../src/controllers/foo/mod.ts";
-import { configureLogging } from "../../src/observe/mod.ts";
+import { muteLogging } from "../../src/observe/mod.ts";
 import { type PlannedSchedule, ScheduleChecker, singleFaults, stormsOf } from "../../src/simulation/mod.ts";
 import { faultKinds } from "../../src/simulation/mod.ts";
 
@@ -68,7 +68,7 @@ async function measure(schedules: readonly PlannedSchedule[]): Promise<number> {
   return (user + system) / 1000 / schedules.length;
 }
 
-using _muted = configureLogging({ level: "error", write: () => {} });
+using _muted = muteLogging();
 const times = new Map<string, number[]>();
 const singles = await allSingles();
 for (let round = 0; round < rounds + warmUpRounds; round++) {

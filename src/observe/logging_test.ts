@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertStringIncludes, test } from "../../tests/testing.ts";
-import { configureLogging, type Logger, logger, type LoggingOptions } from "./mod.ts";
+import { configureLogging, type Logger, logger, type LoggingOptions, muteLogging } from "./mod.ts";
 
 /** The text written while `log` runs, at 2026-01-01T00:00:00.000Z. */
 function written(options: Partial<LoggingOptions>, log: (log: Logger) => void): string {
@@ -186,4 +186,16 @@ test("[94] fields and keys with names of members of Object are shown like any ot
   const labels = JSON.parse('{"__proto__":"p","constructor":"c"}');
   const text = written({ format: "json" }, (log) => log.info("x", { constructor: "c", toString: "t", labels }));
   assertStringIncludes(text, '"constructor":"c","toString":"t","labels":{"__proto__":"p","constructor":"c"}}');
+});
+
+test("muteLogging() drops the records of all loggers until logging is configured again", () => {
+  const lines: string[] = [];
+  const write = (text: string) => void lines.push(text);
+  using _replaced = configureLogging({ level: "error", write });
+  using _muted = muteLogging();
+  logger("worker").error("reconcile failed", { error: new Error("no") });
+  assertEquals(lines, []);
+  using _again = configureLogging({ level: "error", write });
+  logger("worker").error("reconcile failed");
+  assertEquals(lines.length, 1);
 });

@@ -8,6 +8,7 @@ export {
   logger,
   type LoggingOptions,
   type LogLevel,
+  muteLogging,
   rootCategory,
 } from "./logging.ts";
 export {

@@ -6,7 +6,7 @@
  * the exit code is 1 when there is a finding.
  */
 import { type OperatorController, withConversions, type Workload } from "../../manager/mod.ts";
-import { type Cell, configureLogging, type Line } from "../../observe/mod.ts";
+import { type Cell, type Line, muteLogging } from "../../observe/mod.ts";
 import {
   defaultWorkloads,
   type Fault,
@@ -70,7 +70,7 @@ export const simulateCommand = subcommand({
     }
     const subjects = subjectsOf(call);
     // Controllers log many errors under faults, as expected. Findings do not depend on the log.
-    using _muted = muteLogging(session.verbosity);
+    using _muted = session.verbosity > 0 ? undefined : muteLogging();
     if (session.environment[workerVariable] === "1") {
       await runSimulationWorker(subjects);
       return exitCode.done;
@@ -240,11 +240,6 @@ async function printReports(
     session.print(totalText(reports));
   }
   return findings.length === 0 ? exitCode.done : exitCode.failed;
-}
-
-/** Drops all log records, unless -v is given. */
-function muteLogging(verbosity: number): Disposable {
-  return verbosity > 0 ? { [Symbol.dispose]: () => {} } : configureLogging({ level: "error", write: () => {} });
 }
 
 /** A table with one row for each controller. */

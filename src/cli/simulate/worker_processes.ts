@@ -83,6 +83,8 @@ export async function runSimulationWorker(subjects: readonly SimulatedController
       new ScheduleChecker(controller, workloads, others),
     ]),
   );
+  // Faults cause many errors, and nothing here shows where one was created.
+  Error.stackTraceLimit = 0;
   await answerWorkerRequests((line) => handleRequest(checkers, line));
 }
 
