@@ -64,13 +64,10 @@ export const simulateCommand = subcommand({
   flags: simulateFlags,
   async run(call) {
     const { flags, session } = call;
-    if (flags.command !== undefined) {
-      using _muted = muteLogging(session.verbosity);
-      return await simulateProgramCommand(call, flags.command);
-    }
-    const subjects = subjectsOf(call);
     // Controllers log many errors under faults, as expected. Findings do not depend on the log.
     using _muted = session.verbosity > 0 ? undefined : muteLogging();
+    if (flags.command !== undefined) return await simulateProgramCommand(call, flags.command);
+    const subjects = subjectsOf(call);
     if (session.environment[workerVariable] === "1") {
       await runSimulationWorker(subjects);
       return exitCode.done;
