@@ -30,6 +30,8 @@ export interface Reference {
   readonly points: PointCounts;
   /** The number of changes on the server until the end of each step. */
   readonly stepRevisions: readonly number[];
+  /** The controllers have a memory that outlives a run, so each run ends with the deletion of its objects. */
+  readonly cleanUp: boolean;
   /** The number of dependents at the end of each step. */
   readonly dependents: readonly number[];
   /** Patterns of the keys of fields and lifecycles that only some runs without faults have: they are not compared. */
@@ -63,7 +65,7 @@ const maxTimedWrites = 30;
 
 /** Learns from runs without faults, of which the first is the one to compare with. */
 export function referenceOf(
-  { workload, controllers }: Pick<ScheduleOptions, "workload" | "controllers">,
+  { workload, controllers, cleanUp = false }: Pick<ScheduleOptions, "workload" | "controllers" | "cleanUp">,
   results: readonly [ScheduleResult, ...ScheduleResult[]],
 ): Reference {
   const [first] = results;
@@ -96,7 +98,14 @@ export function referenceOf(
   ];
   return {
     ...{ results, names, summary, settling, points, stepRevisions, dependents, masked, varying, isTimed, violations },
-    ...{ checks, timedRoles, lateWrites, userFields: fieldsOfUsers(workload), isStepCompared: comparedSteps(workload) },
+    ...{
+      checks,
+      cleanUp,
+      timedRoles,
+      lateWrites,
+      userFields: fieldsOfUsers(workload),
+      isStepCompared: comparedSteps(workload),
+    },
     ...{ runs: results.length, totals: sumOf(results.map(({ totals }) => totals)) },
   };
 }
@@ -140,6 +149,24 @@ function* patchedPaths(value: unknown, path: string): Generator<string> {
 
 function collectionOf(object: string): string {
   return object.slice(0, object.indexOf(" "));
+}
+
+/** True when two runs with the same seed have the same result, as they must if nothing outlives a run. */
+export function haveSameResult(one: ScheduleResult, other: ScheduleResult): boolean {
+  const [first, second] = [summaryOf(one.outcome), summaryOf(other.outcome)];
+  return differingKeys(first.fields, second.fields).length === 0;
+}
+
+/** What the memory of a process changes when the same steps come again after the deletion of all objects. */
+export function memoryViolations(fresh: ScheduleResult, again: ScheduleResult): readonly Violation[] {
+  const [first, second] = [summaryOf(fresh.outcome), summaryOf(again.outcome)];
+  const nothing = { timedRoles: new Set<string>(), checks: [] };
+  return differentObjects(first, [second], nothing).map(({ object = "" }) => ({
+    invariant: "end-state",
+    message: `${object} differs between two runs of the same steps: the process remembers objects that were deleted. ` +
+      "If the memory should not outlive a simulated process, create the controller with withFactory()",
+    object,
+  }));
 }
 
 /**

@@ -59,3 +59,33 @@ test("a missing object is one difference, and its consequence is told", async ()
   assertEquals(missing?.consequence, "The ConfigMap default/two is missing at the end.");
   assert(lifecycle?.invariant === "object-lifecycle");
 });
+
+/** Creates a ConfigMap for each Secret that it does not remember. @param forgets Whether it forgets those that are deleted */
+function remembers(forgets: boolean): ControllerDefinition {
+  const known = new Set<string>();
+  return controller("remembers").for(Secret).owns(ConfigMap).reconcileKey(async ({ key, namespace, name }, toolbox) => {
+    const secret = toolbox.find(Secret, key);
+    if (secret === undefined) {
+      if (forgets) known.delete(key);
+    } else if (!known.has(key)) {
+      const owner = { resource: Secret, object: secret };
+      await toolbox.apply(ConfigMap, manifest(ConfigMap, { metadata: { namespace, name }, data: {} }), owner);
+      known.add(key);
+    }
+    return done;
+  });
+}
+
+test("a memory that follows the objects is no violation, though all runs share it", async () => {
+  const { reference } = await learned(remembers(true));
+  assertEquals([reference.violations, reference.cleanUp], [[], true]);
+});
+
+test("a memory of deleted objects is a violation, without any fault", async () => {
+  const { reference: { violations: [violation] } } = await learned(remembers(false));
+  assertStringIncludes(violation?.message ?? "", "configmaps default/a differs between two runs of the same steps");
+});
+
+test("a controller without a memory costs no clean-up", async () => {
+  assertEquals((await learned(makes(() => ["one"]))).reference.cleanUp, false);
+});

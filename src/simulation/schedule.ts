@@ -4,6 +4,7 @@
  * Guarantees: the same controllers, workload, plan and seed give the same run, to the byte of its recording, on every runtime.
  * No timer, socket or clock of the machine is used.
  */
+import { controllerOf } from "../api/mod.ts";
 import { drain, type Random, runTurns, seededRandom, VirtualClock } from "../async/mod.ts";
 import { LeaseLostError, type OperatorController, type Workload, type WorkloadStep } from "../manager/mod.ts";
 import type { EntryId, Recorder } from "../observe/mod.ts";
@@ -64,7 +65,10 @@ export async function runSchedule(options: ScheduleOptions): Promise<ScheduleRes
   await run.runSteps(workload.steps);
   await run.checkEnd();
   await drain();
-  return run.result();
+  const result = run.result();
+  options.onResult?.();
+  if (options.cleanUp === true) await run.cleanUp();
+  return result;
 }
 
 interface RunParts {
@@ -186,6 +190,15 @@ class Run implements AsyncDisposable {
     this.#checkState();
   }
 
+  /** Deletes what users have created, so that the operator deletes and forgets the rest. */
+  async cleanUp(): Promise<void> {
+    for (const { path, object } of this.#server.objects()) {
+      if (controllerOf(object) === undefined) await this.#server.trySend(path, "DELETE", {});
+    }
+    this.#server.noteChange();
+    await this.#settle();
+  }
+
   result(): ScheduleResult {
     return {
       outcome: outcomeOf(this.#server, this.#checks.objects()),
@@ -198,7 +211,7 @@ class Run implements AsyncDisposable {
       stepRevisions: this.#stepRevisions,
       dependents: this.#dependents,
       settling: this.#settling,
-      violations: this.#violations,
+      violations: [...this.#violations],
       totals: {
         requests: this.#proxy.requests,
         faults: this.#faults.applied,

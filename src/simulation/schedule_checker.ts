@@ -10,7 +10,7 @@ import type { Entry, NoteEntry } from "../observe/mod.ts";
 import { declaredAtOnce, declaredStateViolations } from "./_declared_state.ts";
 import type { FaultPlan } from "./fault_plan.ts";
 import { recordSchedule } from "./recorded_schedule.ts";
-import { compareWithReference, type Reference, referenceOf } from "./reference.ts";
+import { compareWithReference, haveSameResult, memoryViolations, type Reference, referenceOf } from "./reference.ts";
 import type { RunTotals } from "./run_totals.ts";
 import { runSchedule } from "./schedule.ts";
 import type { ScheduleOptions, ScheduleResult } from "./schedule_result.ts";
@@ -70,8 +70,8 @@ export class ScheduleChecker {
 
   /** Compares a workload with one that creates the same objects at once. @returns what depends on the way, and the runs for it */
   async checkDeclaredState(name: string): Promise<{ violations: readonly Violation[]; totals: readonly RunTotals[] }> {
-    const { workload, ...options } = this.#options(name, 1);
     const reference = await this.reference(name, 1);
+    const { workload, ...options } = { ...this.#options(name, 1), cleanUp: reference.cleanUp };
     const direct = declaredAtOnce(workload, reference.summary.outcomes);
     const results: ScheduleResult[] = [];
     for (let seed = 1; direct !== undefined && seed <= directRuns; seed++) {
@@ -83,7 +83,8 @@ export class ScheduleChecker {
   /** Runs a schedule and compares it with the reference. @throws {TypeError} when the workload does not exist */
   async check({ workload, plan, seed, replicas }: PlannedSchedule): Promise<CheckResult> {
     const reference = await this.reference(workload, replicas);
-    const result = await runSchedule({ ...this.#options(workload, replicas), plan, seed });
+    const { cleanUp } = reference;
+    const result = await runSchedule({ ...this.#options(workload, replicas), plan, seed, cleanUp });
     return { violations: compareWithReference(reference, result, plan), totals: result.totals };
   }
 
@@ -94,8 +95,8 @@ export class ScheduleChecker {
    */
   async confirm(schedule: PlannedSchedule): Promise<Confirmation> {
     const { workload, plan, seed, replicas } = schedule;
-    const options = this.#options(workload, replicas);
-    const { results } = await this.reference(workload, replicas);
+    const { results, cleanUp } = await this.reference(workload, replicas);
+    const options = { ...this.#options(workload, replicas), cleanUp };
     const [first, ...others] = results;
     const seeds = Array.from({ length: confirmingOrders + 1 }, (_, index) => seed + index);
     const free: ScheduleResult[] = [];
@@ -118,7 +119,8 @@ export class ScheduleChecker {
     { workload, plan, seed, replicas }: PlannedSchedule,
     violations: readonly Violation[],
   ): Promise<readonly Entry[]> {
-    const { entries } = await recordSchedule({ ...this.#options(workload, replicas), plan, seed });
+    const { cleanUp } = await this.reference(workload, replicas);
+    const { entries } = await recordSchedule({ ...this.#options(workload, replicas), plan, seed, cleanUp });
     return [...entries, ...notesOf(violations, entries.at(-1))];
   }
 
@@ -145,10 +147,25 @@ const confirmingOrders = 3;
 /** Runs of a workload that creates its objects at once. */
 const directRuns = 2;
 
-/** Learns a reference from runs with consecutive seeds. */
+/**
+ * Learns a reference from runs with consecutive seeds. A controller may have a memory that outlives a run, which shows in another
+ * result of the same seed. Then all runs end with the deletion of their objects, as a process would see it that lives on.
+ */
 export async function learnReference(options: Omit<ScheduleOptions, "plan" | "seed">): Promise<Reference> {
   const first = await runSchedule({ ...options, seed: 1 });
-  const others: ScheduleResult[] = [];
-  for (let seed = 2; seed <= referenceRuns; seed++) others.push(await runSchedule({ ...options, seed }));
-  return referenceOf(options, [first, ...others]);
+  const hasMemory = options.controllers.some(({ create }) => create === undefined);
+  if (!hasMemory || haveSameResult(first, await runSchedule({ ...options, seed: 1 }))) {
+    return referenceOf(options, [first, ...await furtherRuns(options)]);
+  }
+  const cleaning = { ...options, cleanUp: true };
+  await runSchedule({ ...cleaning, seed: 1 });
+  const again = await runSchedule({ ...cleaning, seed: 1 });
+  const reference = referenceOf(cleaning, [again, ...await furtherRuns(cleaning)]);
+  return { ...reference, violations: [...memoryViolations(first, again), ...reference.violations] };
+}
+
+async function furtherRuns(options: Omit<ScheduleOptions, "plan" | "seed">): Promise<readonly ScheduleResult[]> {
+  const results: ScheduleResult[] = [];
+  for (let seed = 2; seed <= referenceRuns; seed++) results.push(await runSchedule({ ...options, seed }));
+  return results;
 }

@@ -20,6 +20,13 @@ export interface ScheduleOptions {
   readonly seed?: number;
   /** Processes of the operator; several of them elect a leader. @default 1 */
   readonly replicas?: number;
+  /**
+   * After the result, users delete their objects, and everything settles: a controller whose memory outlives the run can forget
+   * them. @default false
+   */
+  readonly cleanUp?: boolean;
+  /** Called when the result is known, before the clean-up. @default nothing */
+  readonly onResult?: () => void;
   /** Called with the clock of the run, which starts at 2026-01-01. The result records everything. @default nothing is recorded */
   readonly recorder?: (clock: Clock) => Recorder;
 }

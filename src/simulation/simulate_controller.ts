@@ -8,6 +8,8 @@ import { simulate } from "./simulate.ts";
 export interface SimulateControllerOptions {
   /** What the users do. @default those of `withWorkloads()`, else generated from those of `withSamples()` */
   readonly workloads?: readonly Workload[];
+  /** Further controllers of the operator, which run in the same process. @default none */
+  readonly others?: readonly OperatorController[];
   /** Single faults per workload, spread evenly over all that are possible. @default all */
   readonly points?: number;
   /** Random combinations of faults per workload. @default 0 */
