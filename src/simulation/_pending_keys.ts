@@ -53,6 +53,18 @@ const silentRounds = 2;
 /** Requeues of a key after which it is taken for one that works by time, and is not waited for. */
 const maxRounds = 6;
 
+/** What {@link TimerTracker.hasDue} is asked. */
+export interface TimerQuestion {
+  /** Virtual time. */
+  readonly now: number;
+  /** When something was last changed. */
+  readonly changedAt: number;
+  /** When a user last gave the operator something to do: requeues are counted from here. @default the start of the wait */
+  readonly since?: number;
+  /** Only requeues that are due within this time count. */
+  readonly withinMs: number;
+}
+
 interface Requeues {
   dueAt: number;
   /** When each of the requeues was first seen, the latest one last. */
@@ -75,7 +87,7 @@ export class TimerTracker {
   /** True while a key waits for a requeue that may change something. Must be called before the clock advances. */
   hasDue(
     processes: readonly RequeueingProcess[],
-    { now, changedAt, withinMs }: { readonly now: number; readonly changedAt: number; readonly withinMs: number },
+    { now, changedAt, since = -Infinity, withinMs }: TimerQuestion,
   ): boolean {
     const requeues = processes.flatMap(({ id, clock, manager }) =>
       manager.requeued().map(({ controller, key, dueAt }) => ({
@@ -84,7 +96,8 @@ export class TimerTracker {
       }))
     );
     return requeues.some(({ seenAt, inMs }) =>
-      inMs <= withinMs && seenAt.length <= maxRounds && seenAt.filter((at) => at > changedAt).length < silentRounds
+      inMs <= withinMs && seenAt.filter((at) => at >= since).length <= maxRounds &&
+      seenAt.filter((at) => at > changedAt).length < silentRounds
     );
   }
 

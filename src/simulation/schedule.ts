@@ -20,6 +20,7 @@ import { SimulatedServer } from "./_simulated_server.ts";
 import { UserActions } from "./_user_actions.ts";
 import { dependentKinds } from "./_user_objects.ts";
 import { FaultIndex } from "./_fault_index.ts";
+import type { PointCounts } from "./fault_points.ts";
 import { type FaultOf, type FaultPlan, noFaults } from "./fault_plan.ts";
 import type { StaleStart } from "./_stale_creations.ts";
 import type { ScheduleOptions, ScheduleResult, Settling } from "./schedule_result.ts";
@@ -107,6 +108,7 @@ class Run implements AsyncDisposable {
   #restarts = 0;
   #staleFrom: StaleStart | undefined;
   #settledRevision = 0;
+  #points: PointCounts | undefined;
   #isStopped = false;
   #lateWrites = 0;
   /** How far faults have set the wall clock back or ahead. */
@@ -185,6 +187,8 @@ class Run implements AsyncDisposable {
   async checkEnd(): Promise<void> {
     const { writes } = this.#proxy.counts;
     this.#settledRevision = this.#server.revision;
+    // Faults in the last minute would not be over at its end.
+    this.#points = { ...this.#proxy.counts, lists: new Map(this.#proxy.counts.lists) };
     await this.#runUntil(this.#parts.clock.monotonic() + finalQuietMs);
     this.#lateWrites = this.#proxy.counts.writes - writes;
     this.#checkState();
@@ -207,7 +211,7 @@ class Run implements AsyncDisposable {
       staleFrom: this.#staleFrom,
       settledRevision: this.#settledRevision,
       lateWrites: this.#lateWrites,
-      points: this.#proxy.counts,
+      points: this.#points ?? this.#proxy.counts,
       stepRevisions: this.#stepRevisions,
       dependents: this.#dependents,
       settling: this.#settling,
@@ -261,7 +265,8 @@ class Run implements AsyncDisposable {
       const changedAt = Math.max(lastWriteAt, this.#server.lastChangeAt);
       // Both are asked each time, because they see when keys begin to wait.
       const hasUntried = this.#retries.hasUntried(this.#running(), now, Math.max(lastFaultAt, this.#server.lastStepAt));
-      const hasDue = this.#timers.hasDue(this.#running(), { now, changedAt, withinMs: timerMs });
+      const since = this.#server.lastStepAt;
+      const hasDue = this.#timers.hasDue(this.#running(), { now, changedAt, since, withinMs: timerMs });
       const state = hasUntried || hasDue ? "busy" : this.#state();
       quietSince = Math.max(state === "busy" ? now : quietSince, changedAt);
       const neededMs = state === "retrying" ? retryingQuietMs : quietMs;
