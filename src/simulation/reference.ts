@@ -345,13 +345,19 @@ class Comparison {
     return object !== undefined && timedRoles.has(roleOf({ collection: collectionOf(key), object }));
   }
 
-  /** True for a field that a user had set in an object that another user, who is a fault, has deleted. */
+  /**
+   * True for a field that a user had set in an object that another user, who is a fault, has deleted, and for what the cluster
+   * reports about it in the status of a dependent.
+   */
   #isOfUser(key: string): boolean {
     const { userFields } = this.#reference;
     const object = userFields.size === 0 || !this.#hasDeletion ? undefined : this.#objectOf(key);
     if (object === undefined) return false;
     const { kind, metadata: { namespace = "default", name } } = object;
-    return userFields.has(`${kind} ${namespace}/${name} ${key.split(" ").slice(2).join(" ")}`);
+    const [prefix, path] = [`${kind} ${namespace}/${name} `, key.split(" ").slice(2).join(" ")];
+    if (userFields.has(prefix + path)) return true;
+    const isReported = path.startsWith(".status") && controllerOf(object) !== undefined;
+    return isReported && [...userFields].some((field) => field.startsWith(`${prefix}.spec`));
   }
 
   #objectOf(key: string): KubeObject | undefined {
