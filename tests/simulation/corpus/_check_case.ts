@@ -40,14 +40,14 @@ export async function checkCase(one: CorpusCase, { seeds, points }: CheckCaseOpt
   const cpuAt = process.cpuUsage();
   let schedules = 0;
   let finding: Finding | undefined;
-  for (const controller of one.controllers) {
-    const workloads = controller.workloads ?? defaultWorkloads(controller);
-    for (const workload of finding === undefined ? workloads : []) {
-      const report = await simulate({ controller, workloads: [workload], maxFindings: 1, storms: seeds, points });
-      schedules += report.schedules;
-      finding = report.findings[0];
-      if (finding !== undefined) break;
-    }
+  const [controller, ...others] = one.controllers;
+  if (controller === undefined) throw new TypeError(`Cannot check operator "${one.name}": it has no controller`);
+  for (const workload of controller.workloads ?? defaultWorkloads(controller)) {
+    const options = { controller, others, workloads: [workload], maxFindings: 1, storms: seeds, points };
+    const report = await simulate(options);
+    schedules += report.schedules;
+    finding = report.findings[0];
+    if (finding !== undefined) break;
   }
   const { user, system } = process.cpuUsage(cpuAt);
   return {

@@ -96,29 +96,26 @@ const greetsTeams = controller("greets-teams").for(Namespace).owns(ConfigMap).re
   return done;
 });
 
-/** Deletes a claim when its Shop is deleted, and waits until the Pod that mounts it is gone. */
+type Kept = typeof PersistentVolumeClaim | typeof Pod;
+
+/** Deletes the claim and the Pod of a deleted Shop; the server keeps the claim until the Pod that mounts it is gone. */
 const waitsForClaim = controller("waits-for-claim").for(Shop)
   .owns(PersistentVolumeClaim, { deletes: true }).owns(Pod, { deletes: true })
   .finalize(async (ctx) => {
-    const { namespace, name } = ctx.object.metadata;
-    const key = `${namespace}/${name}`;
-    for (const [resource, dependent] of [[PersistentVolumeClaim, key], [Pod, key]] as const) {
-      const live = await ctx.client.find<typeof PersistentVolumeClaim | typeof Pod>(resource, dependent, {
-        signal: ctx.signal,
-      });
+    const { signal } = ctx;
+    const key = `${ctx.object.metadata.namespace}/${ctx.object.metadata.name}`;
+    let isGone = true;
+    for (const resource of [PersistentVolumeClaim, Pod]) {
+      const live = await ctx.client.find<Kept>(resource, key, { signal });
       if (live === undefined || !isControlledBy(live, ctx.object)) continue;
-      if (live.metadata.deletionTimestamp === undefined) {
-        const { uid } = live.metadata;
-        await ctx.client.delete<typeof PersistentVolumeClaim | typeof Pod>(resource, keyOf(live), {
-          gracePeriodSeconds: 0,
-          preconditions: { uid },
-          signal: ctx.signal,
-        }).catch((error: unknown) => {
-          if (!isNotFound(error)) throw error;
-        });
-      }
-      return requeueAfter(5_000);
+      isGone = false;
+      if (live.metadata.deletionTimestamp !== undefined) continue;
+      const options = { gracePeriodSeconds: 0, preconditions: { uid: live.metadata.uid }, signal };
+      await ctx.client.delete<Kept>(resource, keyOf(live), options).catch((error: unknown) => {
+        if (!isNotFound(error)) throw error;
+      });
     }
+    if (!isGone) return requeueAfter(5_000);
     return done;
   })
   .reconcile(async (ctx) => {

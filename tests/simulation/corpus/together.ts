@@ -109,6 +109,6 @@ export const together: readonly CorpusCase[] = [
     class: "two controllers with one list",
     about: "One controller overwrites the condition that the other has just written, which never comes back.",
     controllers: [withWorkloads(configures, createAndChange), withWorkloads(distributes, createAndChange)],
-    expected: ["end-state"],
+    expected: ["declared-state", "end-state"],
   },
 ];
