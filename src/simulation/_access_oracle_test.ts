@@ -30,3 +30,15 @@ for (const [message, violation] of messages) {
     assertEquals(violations, violation === undefined ? [] : [["declared-access", violation]]);
   });
 }
+
+test("AccessOracle does not report an apply of fields of an object that was deleted meanwhile", async () => {
+  const message =
+    'configmaps is forbidden: User "x" cannot create: controller "a" did not declare create on configmaps.';
+  const denied = async (method: string) => {
+    const oracle = new AccessOracle();
+    const server = oracle.observe(() => Promise.resolve(Response.json({ code: 403, message }, { status: 403 })));
+    await server(new Request("http://in.memory/api/v1/namespaces/default/configmaps/a", { method }));
+    return oracle.violations.length;
+  };
+  assertEquals([await denied("PATCH"), await denied("POST")], [0, 1]);
+});

@@ -256,7 +256,8 @@ class Run implements AsyncDisposable {
     const maxWrites = this.#proxy.successfulWrites + untilWrites;
     const startedAt = clock.monotonic();
     let quietSince = startedAt;
-    for (let events = 0; events < maxEvents; events++) {
+    const mostEvents = maxEvents * (1 + Math.ceil(this.#skewedMs / settleTimeoutMs));
+    for (let events = 0; events < mostEvents; events++) {
       await runTurns();
       if (this.#proxy.successfulWrites >= maxWrites || this.#loops.isEnded) return;
       if (await this.#runNext()) continue;
