@@ -13,6 +13,7 @@ import { type Outcome, type Summary, type SummaryObject, summaryOf } from "../su
 export const uncomparedCollections: ReadonlySet<string> = new Set([
   ...["events", "events.events.k8s.io", "leases.coordination.k8s.io", "nodes", "namespaces", "serviceaccounts"],
   ...["endpoints", "endpointslices.discovery.k8s.io", "controllerrevisions.apps", "replicasets.apps"],
+  ...["ipaddresses.networking.k8s.io", "servicecidrs.networking.k8s.io"],
   "customresourcedefinitions.apiextensions.k8s.io",
   "mutatingwebhookconfigurations.admissionregistration.k8s.io",
   "validatingwebhookconfigurations.admissionregistration.k8s.io",

@@ -29,8 +29,10 @@ export class ForeignProcess implements ProxiedProcess {
   unreachableUntil = 0;
   crashesNext = false;
   staleView: StaleView | undefined;
-  /** It has opened a watch, so it has started. */
+  /** It has opened its watches, so it has started. */
   hasWatched = false;
+  /** When it has opened the first one. */
+  watchesSince: number | undefined;
   readonly #options: ForeignProcessOptions;
   #group: ProgramGroup | undefined;
   #hasEnded = false;

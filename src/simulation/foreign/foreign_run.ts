@@ -25,6 +25,8 @@ import { ServiceStubs } from "./service_stubs.ts";
 import { revisionOf } from "./stale_revision.ts";
 
 const pollMs = 20;
+/** From the first watch of a process to the last one that a run waits for. */
+const maxOpeningMs = 1_500;
 /** In the state that is expected, the next step follows after this time without a change. */
 const betweenStepsMs = 250;
 /** How long an object is foreign, in milliseconds: programs retry within a second or two. */
@@ -302,10 +304,10 @@ export class ForeignRun implements AsyncDisposable {
 
   /** The server catches up some time after the process has begun to watch. */
   async #thaw(process: ForeignProcess, { thawMs }: FaultOf<"stale">): Promise<void> {
-    const { clock, signal, watches = 1, pace } = this.#options;
+    const { clock, signal, pace } = this.#options;
     const deadline = clock.monotonic() + pace.startMs;
     try {
-      while (this.#proxy.watchesOf(process) < watches && clock.monotonic() < deadline && !process.hasEnded) {
+      while (this.#proxy.watchesOf(process) === 0 && clock.monotonic() < deadline && !process.hasEnded) {
         await clock.sleep(pollMs, signal);
       }
     } catch {
@@ -387,7 +389,12 @@ export class ForeignRun implements AsyncDisposable {
     if (staleView !== undefined && staleView.thawsAt > this.#options.clock.monotonic()) return true;
     if (this.#users.isBusy()) return false;
     if (!process.hasWatched) {
-      if (this.#proxy.watchesOf(process) < watches && sinceStartMs < pace.startMs) return true;
+      const open = this.#proxy.watchesOf(process);
+      if (open === 0 && sinceStartMs < pace.startMs) return true;
+      process.watchesSince ??= this.#options.clock.monotonic();
+      const watchesMs = this.#options.clock.monotonic() - process.watchesSince;
+      // A program may open some of its watches only when it needs them.
+      if (open < watches && watchesMs < maxOpeningMs) return true;
       process.hasWatched = true;
     }
     return this.#proxy.isBusy() && quietMs < pace.patienceMs;
