@@ -94,6 +94,7 @@ export function lossText({ invariant, message, object = "" }: ProgramFinding["vi
       if (message.includes("does not exist,")) return `${subject} does not exist at the end`;
       if (message.includes("exists, without")) return `${subject} is left over at the end`;
       if (object === "") return message;
+      if (/ \.metadata\.deletionTimestamp is .*faults missing$/.test(message)) return `${subject} is being deleted`;
       return `${subject} ends in another state than without faults`;
     case "process-exit":
       return "the program does not keep running";

@@ -163,9 +163,10 @@ function fieldMessage(
   },
 ): string {
   const object = objectOf(key);
-  const nameKey = `${object} .metadata.name`;
-  if (!actual.has(nameKey)) return `${object} does not exist, without faults it does`;
-  if (!expected.has(nameKey)) return `${object} exists, without faults it does not`;
+  // Every object has a kind.
+  const kindKey = `${object} .kind`;
+  if (!actual.has(kindKey)) return `${object} does not exist, without faults it does`;
+  if (!expected.has(kindKey)) return `${object} exists, without faults it does not`;
   return `${key} is ${actual.get(key) ?? "missing"}, without faults ${expected.get(key) ?? "missing"}`;
 }
 
