@@ -1,0 +1,94 @@
+/** Tests of what runs without faults teach, and of how other runs are compared with it. */
+import type { KubeObject } from "../../api/mod.ts";
+import { assert, assertEquals, test } from "../../../tests/testing.ts";
+import { type Fault, faultKinds } from "../fault_plan.ts";
+import { clusterSummary } from "./cluster_summary.ts";
+import type { PassedPoint } from "./passed_points.ts";
+import { programFaults } from "./program_faults.ts";
+import { compareRun, referenceOf } from "./program_reference.ts";
+import type { ForeignRunResult, StepEnd } from "./run_options.ts";
+
+const pace = { quietMs: 1_000, patienceMs: 1_000, startMs: 1_000, settleMs: 1_000 };
+const crash: Fault = { kind: "crash", write: 1, moment: "before", downMs: 1 };
+
+function configMap(name: string, data: Readonly<Record<string, string>>): KubeObject {
+  const object = { apiVersion: "v1", kind: "ConfigMap", metadata: { namespace: "default", name, uid: name }, data };
+  return object;
+}
+
+function stepEnd(objects: readonly KubeObject[], more: Partial<StepEnd> = {}): StepEnd {
+  const state = {
+    objects: objects.map((object) => ({ collection: "configmaps", object })),
+    changes: objects.map((object, index) => {
+      const { namespace = "", name = "" } = object.metadata;
+      const change = { kind: "added", revision: index + 1, current: { key: `${namespace}/${name}`, object } } as const;
+      return { collection: "configmaps", change };
+    }),
+    deletedNamespaces: new Set<string>(),
+    outcomes: [],
+  };
+  const summary = clusterSummary(state);
+  return { state, summary, isSettled: true, maxGapMs: 10, tookMs: 100, revision: objects.length, ...more };
+}
+
+function runOf(objects: readonly KubeObject[], more: Partial<ForeignRunResult> = {}): ForeignRunResult {
+  return {
+    ...{ firstStep: 1, steps: [stepEnd([]), stepEnd(objects)], points: [], watches: 1, collections: ["configmaps"] },
+    ...{ violations: [], applied: 1, requests: 0, entries: [], output: [], ms: 1, ...more },
+  };
+}
+
+const usual = runOf([configMap("a", { color: "blue", port: "8001" })]);
+const reference = referenceOf([usual, runOf([configMap("a", { color: "blue", port: "8002" })])], 0, pace);
+
+test("what differs between runs without faults is not compared", () => {
+  const result = runOf([configMap("a", { color: "blue", port: "9999" })]);
+  assertEquals(compareRun(reference, result, { faults: [crash] }), []);
+});
+
+test("another value is a violation that names the object, and shows both values", () => {
+  const result = runOf([configMap("a", { color: "red", port: "8001" })]);
+  assertEquals(compareRun(reference, result, { faults: [crash] }), [{
+    invariant: "end-state",
+    message: 'configmaps default/a .data.color is "red", without faults "blue"',
+    object: "configmaps default/a",
+  }]);
+});
+
+test("an object that does not exist is one violation of the end state", () => {
+  const found = compareRun(reference, runOf([]), { faults: [crash] });
+  const messages = found.filter(({ invariant }) => invariant === "end-state").map(({ message }) => message);
+  assertEquals(messages, ["configmaps default/a does not exist, without faults it does"]);
+});
+
+test("a program that ends after a fault is started again, and only a crash loop is a violation", () => {
+  const exit = { invariant: "process-exit", message: "the program exits with code 1" } as const;
+  const after = (exits: number) => ({ ...usual, violations: Array.from({ length: exits }, () => exit) });
+  assertEquals(compareRun(reference, after(1), { faults: [crash] }), []);
+  assertEquals(compareRun(reference, after(3), { faults: [crash] }).length, 3);
+  assertEquals(compareRun(reference, after(1), { faults: [] }).length, 1);
+});
+
+test("faults are planned only at points that every run has passed, with names", () => {
+  const point = (name: string): PassedPoint => {
+    return { kind: "write", verb: "create", resource: "configmaps", name, occurrence: 1, step: 1 };
+  };
+  const runs = [["default/a", "default/b-x1"], ["default/a", "default/b-x2"]].map((names) =>
+    runOf([], { points: names.map(point) })
+  );
+  const faults = programFaults(referenceOf(runs, 0, pace), new Set(["crash"]));
+  const write = { verb: "create", resource: "configmaps", name: "default/a", occurrence: 1, step: 1 };
+  assertEquals(faults.map((fault) => "write" in fault && fault.write), [write, write]);
+});
+
+test("a user interferes only with objects of collections that the program watches", () => {
+  const points = ["configmaps", "secrets"].map((resource): PassedPoint => {
+    return { kind: "write", verb: "create", resource, name: "default/a", occurrence: 1, step: 1 };
+  });
+  const faults = programFaults(referenceOf([runOf([], { points })], 0, pace), new Set(faultKinds));
+  const resources = new Set(
+    faults.flatMap((fault) => fault.kind === "actor" && typeof fault.write === "object" ? [fault.write.resource] : []),
+  );
+  assertEquals(resources, new Set(["configmaps"]));
+  assert(faults.some((fault) => fault.kind === "crash"));
+});
