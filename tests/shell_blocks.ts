@@ -20,6 +20,7 @@ export const reasons: Readonly<Record<string, RegExp>> = {
   "it needs a registry": /registry\.example\.com/,
   "tests/e2e/envtest_test.ts runs it": /\benvtest -- go test/,
   "tests/e2e/other_languages_test.ts runs it": /\benvtest -- cargo test/,
+  "tests/e2e/any_operator_test.ts runs it": / simulate --command /,
   "tests/e2e/conformance_test.ts runs it": /\bconformance --/,
   "tests/e2e/image_test.ts runs it": /\bimage --platform /,
 };
