@@ -63,6 +63,18 @@ const freeText: ReadonlySet<string> = new Set([
   "--webhook-namespace",
   "--webhook-port",
   "--workers",
+  "--command",
+  "--forgetful-service",
+  "--host",
+  "--max-findings",
+  "--max-steps",
+  "--only",
+  "--program-name",
+  "--quiet-seconds",
+  "--serve-removed",
+  "--service",
+  "--start-seconds",
+  "--webhook-url",
 ]);
 
 /** Names of a kubeconfig and of a cluster. */
