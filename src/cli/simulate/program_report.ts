@@ -121,6 +121,7 @@ function replayLine(
     ...(flags.webhookUrl === undefined ? [] : ["--webhook-url", shellWord(flags.webhookUrl)]),
     ...flags.serveRemoved.flatMap((version) => ["--serve-removed", shellWord(version)]),
     ...flags.host.flatMap((host) => ["--host", shellWord(host)]),
+    ...(flags.sharedNetwork ? ["--shared-network"] : []),
     ...(flags.programName === defaultName ? [] : ["--program-name", shellWord(flags.programName)]),
     ...["--plan", shellWord(JSON.stringify(plan))],
   ];

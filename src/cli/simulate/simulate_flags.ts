@@ -88,7 +88,7 @@ export const simulateFlags = z.object({
   jobs: flag(wholeNumber(1, 1_000).optional(), {
     ...commandLineOnly,
     flags: "--jobs <count>",
-    about: "number of processes (default: one for each core)",
+    about: "number of processes (default: one for each core; with --command: two)",
     example: "--jobs 1",
   }),
   timeline: flag(z.boolean().default(false), {
