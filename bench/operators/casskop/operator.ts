@@ -19,6 +19,7 @@ export const casskop: readonly OperatorCase[] = [{
     ],
   },
   removedVersions: ["policy/v1beta1"],
+  objects: ["account.yaml"],
   env: { WATCH_NAMESPACE: "default", OPERATOR_NAME: "casskop", LOG_LEVEL: "Info" },
   workloads: ["recreate.yaml", "budget.yaml"],
 }];
