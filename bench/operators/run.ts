@@ -1,7 +1,8 @@
 /**
- * `deno run -A bench/operators/run.ts NAME [FLAGS]`: builds an operator that nobody here wrote, at a pinned version, and
- * simulates its workloads with `controller simulate --command`; FLAGS are those of simulate, such as `--faults crash`. With
- * `--converge` it runs each workload once without faults, and prints what that costs. Without a name it lists the operators.
+ * `deno run -A bench/operators/run.ts NAME [WORKLOAD.yaml] [FLAGS]`: builds an operator that nobody here wrote, at a pinned
+ * version, and simulates its workloads, or one of them, with `controller simulate --command`; FLAGS are those of simulate, such
+ * as `--faults crash`. With `--converge` it runs each workload once without faults, and prints what that costs. Without a
+ * name it lists the operators.
  */
 import process from "node:process";
 import { buildOperator, type BuiltOperator } from "./build.ts";
@@ -36,13 +37,21 @@ function seconds(ms: number): string {
   return `${(ms / 1_000).toFixed(2)} s`;
 }
 
-const [name, ...flags] = process.argv.slice(2);
-const operator = operatorCases.find((one) => one.name === name);
-if (operator === undefined) {
+const [name, ...words] = process.argv.slice(2);
+const known = operatorCases.find((one) => one.name === name);
+const [first = ""] = words;
+const only = first.endsWith(".yaml") ? first : undefined;
+const flags = only === undefined ? words : words.slice(1);
+if (known !== undefined && only !== undefined && !known.workloads.includes(only)) {
+  console.error(`Cannot run ${only} of ${name}: its workloads are ${known.workloads.join(", ")}`);
+  process.exit(2);
+}
+if (known === undefined) {
   if (name !== undefined) console.error(`Cannot run ${name}: there is no such operator`);
   console.error(["The operators are:", ...operatorCases.map((one) => `  ${one.name}`)].join("\n"));
   process.exit(2);
 }
+const operator = { ...known, workloads: only === undefined ? known.workloads : [only] };
 const built = await buildOperator(operator);
 process.exit(
   flags.includes("--converge") ? await convergeAll(operator, built) : await simulateAll(operator, built, flags),
