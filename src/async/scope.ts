@@ -37,19 +37,32 @@ export interface ScopeOptions {
  * ```
  */
 export function scope(parent: AbortSignal, options: ScopeOptions = {}): Scope {
-  const { timeoutMs = Infinity, clock = systemClock } = options;
-  const controller = new AbortController();
-  const following = onAbort(parent, () => controller.abort(parent.reason));
-  const timer = timeoutMs === Infinity || parent.aborted
-    ? undefined
-    : clock.timer(timeoutMs, () =>
-      controller.abort(new DOMException(`Timed out after ${timeoutMs} ms`, "TimeoutError")));
-  return {
-    signal: controller.signal,
-    abort: (reason) => controller.abort(reason),
-    [Symbol.dispose]: () => {
-      following[Symbol.dispose]();
-      timer?.[Symbol.dispose]();
-    },
-  };
+  return new ChildScope(parent, options);
+}
+
+/** A class, because each request and each reconcile has scopes, and closures would need more memory. */
+class ChildScope implements Scope {
+  readonly signal: AbortSignal;
+  readonly #controller = new AbortController();
+  readonly #following: Disposable;
+  readonly #timer: Disposable | undefined;
+
+  constructor(parent: AbortSignal, { timeoutMs = Infinity, clock = systemClock }: ScopeOptions) {
+    this.signal = this.#controller.signal;
+    this.#following = onAbort(parent, () => this.abort(parent.reason));
+    if (timeoutMs === Infinity || parent.aborted) return;
+    this.#timer = clock.timer(
+      timeoutMs,
+      () => this.abort(new DOMException(`Timed out after ${timeoutMs} ms`, "TimeoutError")),
+    );
+  }
+
+  abort(reason?: unknown): void {
+    this.#controller.abort(reason);
+  }
+
+  [Symbol.dispose](): void {
+    this.#following[Symbol.dispose]();
+    this.#timer?.[Symbol.dispose]();
+  }
 }

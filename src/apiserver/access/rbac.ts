@@ -74,11 +74,15 @@ export class RbacAuthorizer implements Authorizer {
 
   authorize(attributes: Attributes): Decision {
     if (attributes.user.groups.includes("system:masters")) return { isAllowed: true, reason: "" };
+    const account = this.#accounts.get(attributes.user.name);
+    // Most requests of an account are allowed here, so this comes before the search through the stored bindings.
+    const own = account?.rules.get("")?.find((rule) => isAllowedBy(rule, attributes)) ??
+      account?.rules.get(attributes.namespace)?.find((rule) => isAllowedBy(rule, attributes));
+    if (own !== undefined) return { isAllowed: true, reason: `RBAC: allowed by ${rulesText(attributes.user)}` };
     const missing: MissingRole[] = [];
     for (const { rule, source } of this.rulesFor(attributes.user, attributes.namespace, missing)) {
       if (isAllowedBy(rule, attributes)) return { isAllowed: true, reason: `RBAC: allowed by ${source}` };
     }
-    const account = this.#accounts.get(attributes.user.name);
     const errors = missingRolesText(missing);
     const reason = account?.explain(attributes, this.#kindOf(attributes)) ?? (errors === "" ? "" : `RBAC: ${errors}`);
     return { isAllowed: false, reason };
@@ -91,11 +95,8 @@ export class RbacAuthorizer implements Authorizer {
    */
   *rulesFor(user: User, namespace: string, missing: MissingRole[] = []): Generator<GrantedRule, void, void> {
     const { rules } = this.#accounts.get(user.name) ?? {};
-    // Most requests of an account are allowed here, so this comes before the search through the stored bindings.
-    for (const rule of rules?.get("") ?? []) yield { rule, source: `the rules of ${user.name}` };
-    if (namespace !== "") {
-      for (const rule of rules?.get(namespace) ?? []) yield { rule, source: `the rules of ${user.name}` };
-    }
+    for (const rule of rules?.get("") ?? []) yield { rule, source: rulesText(user) };
+    if (namespace !== "") { for (const rule of rules?.get(namespace) ?? []) yield { rule, source: rulesText(user) }; }
     for (const binding of this.#objects.list(clusterRoleBindings)) {
       yield* this.#granted(binding, { user, namespace: "", missing }, `ClusterRoleBinding "${nameOf(binding)}"`);
     }
@@ -120,6 +121,10 @@ export class RbacAuthorizer implements Authorizer {
     const source = `${title} of ${ref.kind} "${ref.name}" to ${subject}`;
     for (const rule of rulesOf(role)) yield { rule, source };
   }
+}
+
+function rulesText({ name }: User): string {
+  return `the rules of ${name}`;
 }
 
 /** The subject of the binding that matches the user; undefined when none does. */
