@@ -2,7 +2,7 @@
 import { assert, assertEquals, test } from "../../tests/testing.ts";
 import { kubernetesApi, ObjectStorage } from "../apiserver/mod.ts";
 import { seededRandom, VirtualClock } from "../async/mod.ts";
-import { CachingServer, CountingRandom, ResponseCache } from "./_response_cache.ts";
+import { CachingServer, CountingRandom, ResponseCache, WholeSecondClock } from "./_response_cache.ts";
 
 /** A server that starts with a copy of a storage, and the paths of the writes that it executed itself. */
 async function startServer(cache: ResponseCache, baseline: ObjectStorage, seed = 1) {
@@ -106,4 +106,51 @@ test("concurrent writes are not cached", async () => {
   await Promise.all(["a", "b"].map((name) => send(server, "POST", maps, { metadata: { name } })));
   assertEquals(cache.start.history.writes.size, 0);
   assertEquals(server.storage.size("configmaps") - baseline.size("configmaps"), 2);
+});
+
+const events = "/api/v1/namespaces/default/events";
+
+function sendEvent(server: Server, name: string): Promise<string> {
+  const involvedObject = { kind: "ConfigMap", namespace: "default", name: "a" };
+  return send(server, "POST", events, { metadata: { name }, involvedObject });
+}
+
+test("other writes do not depend on Events, and Events depend on the Events before them", async () => {
+  const [cache, baseline] = [new ResponseCache(), await prepareStorage()];
+  const create = (server: Server, name: string) => send(server, "POST", maps, { metadata: { name } });
+  const sendBoth = async (server: Server, event: string) => {
+    return [await sendEvent(server, event), await create(server, "a"), await sendEvent(server, "last")];
+  };
+  const first = await startServer(cache, baseline);
+  await sendBoth(first, "one");
+  const [same, other] = [await startServer(cache, baseline), await startServer(cache, baseline)];
+  await sendBoth(same, "one");
+  assertEquals(same.executed, []);
+  const responses = await sendBoth(other, "two");
+  assertEquals(other.executed, [events, events], "the ConfigMap is taken from the first server");
+  assertEquals(responses, await sendBoth(await startServer(new ResponseCache(), baseline), "two"));
+  assertEquals([...other.storage.list("events")].map(({ metadata }) => (metadata as { name: string }).name), [
+    "last",
+    "two",
+  ]);
+});
+
+test("a write that changes nothing is no part of the history", async () => {
+  const [cache, baseline] = [new ResponseCache(), await prepareStorage()];
+  const create = (server: Server) => send(server, "POST", maps, { metadata: { name: "a" } });
+  const [first, second] = [await startServer(cache, baseline), await startServer(cache, baseline)];
+  await create(first);
+  assert((await send(second, "DELETE", `${maps}/none`)).startsWith("404"));
+  await create(second);
+  assertEquals(second.executed, [`${maps}/none`]);
+});
+
+test("a WholeSecondClock shows the start of the second, and its timers are those of its clock", async () => {
+  const base = new VirtualClock();
+  const clock = new WholeSecondClock(base);
+  const startedAt = base.now();
+  let fired = 0;
+  clock.timer(1_500, () => fired++);
+  await base.advance(1_999);
+  assertEquals([clock.now() - startedAt, clock.monotonic(), fired], [1_000, 1_999, 1]);
 });
