@@ -93,17 +93,12 @@ const writesColor = controller("writes-color").for(Fleet).owns(ConfigMap).reconc
   return done;
 });
 
-const writesSize = controller("writes-size").for(Fleet)
-  .watches(ConfigMap, {
-    to: ({ metadata }) => [`${metadata.namespace}/${metadata.name?.replace(/-paint$/, "")}`],
-    writes: true,
-  })
-  .reconcile(async (ctx) => {
-    const { namespace, name = "" } = ctx.object.metadata;
-    const data = { size: String(ctx.object.spec.size) };
-    await ctx.applyFields(manifest(ConfigMap, { metadata: { namespace, name: `${name}-paint` }, data }));
-    return done;
-  });
+const writesSize = controller("writes-size").for(Fleet).owns(ConfigMap).reconcile(async (ctx) => {
+  const { namespace, name = "" } = ctx.object.metadata;
+  const data = { size: String(ctx.object.spec.size) };
+  await ctx.apply(manifest(ConfigMap, { metadata: { namespace, name: `${name}-paint` }, data }));
+  return done;
+});
 
 const growAndShrink = workload(
   "grow and shrink",
