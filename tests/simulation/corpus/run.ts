@@ -100,7 +100,10 @@ async function writePage(results: ReadonlyMap<string, CaseResult>): Promise<void
     return (result === undefined ? oldRows.get(one.name) : rowOf(one, result)) ?? [];
   });
   const count = (verdict: string) => rows.filter((row) => row.split("|")[5]?.trim() === verdict).length;
-  const [bugs, correct] = ["bug", "correct"].map((kind) => corpus.filter((one) => one.kind === kind).length);
+  // Only what was checked counts: after `--only`, the table may lack operators.
+  const [bugs, correct] = ["bug", "correct"].map((kind) =>
+    rows.filter((row) => row.split("|")[2]?.trim() === kind).length
+  );
   const table = [
     `${count("caught")} of ${bugs} bugs are caught, and ${
       count("false alarm")
