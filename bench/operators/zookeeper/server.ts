@@ -3,8 +3,8 @@
  * deleted and looked for. `deno run -A server.ts [PORT]`.
  *
  * Caveats: no watches, no access lists, no ephemeral nodes: the operator uses none of them. A node that exists can be created
- * again, without an effect: a real server answers NodeExists, at which operator 0.2.8 stops for ever. That happens without
- * any fault, whenever its next write is a conflict (docs/FINDINGS.md), and would hide everything else.
+ * again, without an effect: at a real server's NodeExists, reconciles of the operator fail. That happens without any fault,
+ * whenever its next write is a conflict (docs/FINDINGS.md), so runs without faults would differ.
  */
 import { createServer, type Socket } from "node:net";
 import process from "node:process";
