@@ -17,6 +17,7 @@ import { type RunTotals, sumOf } from "./run_totals.ts";
 import type { ScheduleOptions, ScheduleResult, Settling } from "./schedule_result.ts";
 import { checksOf, externalCollection, isEquivalent } from "./_state_checks.ts";
 import { lastingLifecycles } from "./_stale_creations.ts";
+import { changesOnlyTiming, type CreationsByRole, creationsByRole, surplusIn } from "./_surplus_creations.ts";
 import { differingKeys, everExisting, namesOf, type Outcome, type Summary, summaryOf } from "./summary.ts";
 import type { Invariant, Violation } from "./violation.ts";
 
@@ -40,6 +41,8 @@ export interface Reference {
   readonly varying: ReadonlySet<string>;
   /** The roles of objects that come and go by time: they are not compared. */
   readonly timedRoles: ReadonlySet<string>;
+  /** The creations of objects with generated names; undefined when their number may depend on time. */
+  readonly creations: CreationsByRole | undefined;
   /** Fields that users have set in objects of the operator, which need not survive the deletion of such an object. */
   readonly userFields: ReadonlySet<string>;
   /** Writes after everything has settled, in the run that has most of them. */
@@ -91,16 +94,20 @@ export function referenceOf(
   const { settling, points, stepRevisions, dependents } = first;
   const isTimed = workload.steps.some(({ untilWrites }) => untilWrites !== undefined);
   const checks = checksOf(controllers, workload);
+  const creations = results.map(({ outcome }) => creationsByRole(outcome.changes, namesOf(outcome, names)));
+  const isCounted = timedRoles.size === 0 && areCreationsCompared(workload, checks);
   const violations = [
     ...first.violations,
     ...restlessness(first, lateWrites),
     ...differentObjects(summary, others, { timedRoles, checks }),
+    ...isCounted ? differentCreations(creations) : [],
   ];
   return {
     ...{ results, names, summary, settling, points, stepRevisions, dependents, masked, varying, isTimed, violations },
     ...{
       checks,
       cleanUp,
+      creations: isCounted ? creations[0] : undefined,
       timedRoles,
       lateWrites,
       userFields: fieldsOfUsers(workload),
@@ -117,6 +124,24 @@ function comparedSteps({ steps }: Workload): readonly boolean[] {
     const isSettled = before?.atOnce !== true && before?.untilWrites === undefined;
     return kind === "stop" || kind === "advance" ? [] : [isSettled];
   });
+}
+
+/** Steps that come while the controllers work, and authors with several right outcomes, leave the number of objects open. */
+function areCreationsCompared({ steps }: Workload, checks: readonly SimulationChecks[]): boolean {
+  return !steps.some(({ atOnce, untilWrites }) => atOnce === true || untilWrites !== undefined) &&
+    !checks.some(({ equivalent }) => equivalent !== undefined);
+}
+
+/** Runs without faults differ only in the order of events, which must not change how many objects are created. */
+function differentCreations(all: readonly CreationsByRole[]): readonly Violation[] {
+  const found = all.flatMap((one) => all.flatMap((other) => surplusIn(one, other)));
+  const byRole = new Map(found.map((surplus) => [surplus.role, surplus]));
+  return [...byRole.values()].slice(0, maxReported).map(({ role, created, needed }) => ({
+    invariant: "object-lifecycle",
+    message: `${role} differs between runs without faults: ${created} were created in one, ${needed} in another`,
+    consequence: `The ${role} was created more often than needed.`,
+    object: role,
+  }));
 }
 
 /** A key without the positions in lists and the numbers of objects with equal roles. */
@@ -270,7 +295,20 @@ class Comparison {
     const actual = this.#outcome.outcomes.filter(isCompared).join(", ");
     const expected = summary.outcomes.filter(isCompared).join(", ");
     if (actual !== expected) found.push({ invariant: "end-state", message: differs("the steps", actual, expected) });
-    return found;
+    return [...found, ...this.#surplus()];
+  }
+
+  /** Objects with generated names that were created although events only came later. */
+  #surplus(): readonly Violation[] {
+    const { creations, names } = this.#reference;
+    if (creations === undefined || !changesOnlyTiming(this.#plan)) return [];
+    const actual = creationsByRole(this.#outcome.changes, namesOf(this.#outcome, names));
+    return surplusIn(actual, creations).slice(0, maxReported).map(({ role, created, needed }) => ({
+      invariant: "object-lifecycle",
+      message: differs(role, `${created} created`, String(needed)),
+      consequence: `The ${role} was created more often than needed.`,
+      object: role,
+    }));
   }
 
   #fields(): readonly Violation[] {

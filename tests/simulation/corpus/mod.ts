@@ -1,4 +1,4 @@
-/** The corpus: 60 small operators, 40 with one realistic bug each, 20 correct ones that look suspicious. */
+/** The corpus: 62 small operators, 41 with one realistic bug each, 21 correct ones that look suspicious. */
 import type { CorpusCase } from "./_case.ts";
 import { correctCluster } from "./correct_cluster.ts";
 import { correctNames } from "./correct_names.ts";
@@ -15,6 +15,7 @@ import { staleViews } from "./stale_views.ts";
 import { statuses } from "./statuses.ts";
 import { together } from "./together.ts";
 import { unobserved } from "./unobserved.ts";
+import { correctWorkers, workers } from "./workers.ts";
 
 export type { CorpusCase } from "./_case.ts";
 
@@ -31,9 +32,11 @@ export const corpus: readonly CorpusCase[] = [
   ...together,
   ...memory,
   ...external,
+  ...workers,
   ...correctNames,
   ...correctTime,
   ...correctCluster,
   ...correctStatuses,
   ...correctExternal,
+  ...correctWorkers,
 ];
