@@ -17,7 +17,7 @@ import { UsageError } from "../flags/mod.ts";
 import { scope } from "../../async/mod.ts";
 import { programError } from "./program_errors.ts";
 import { readObjects, readServices, readWorkloads } from "./program_inputs.ts";
-import { printProgramReport } from "./program_report.ts";
+import { printProgramFinding, printProgramReport } from "./program_report.ts";
 import { canHaveNamespaces, ProgramWorkers, programWorkerVariable, runProgramWorker } from "./program_workers.ts";
 import type { SimulateFlags } from "./simulate_flags.ts";
 
@@ -67,7 +67,7 @@ export async function simulateProgramCommand(call: Call<SimulateFlags>, command:
     await runProgramWorker(options);
     return exitCode.done;
   }
-  const report = await Promise.race([interrupts.forced, simulated(options, call)]);
+  const report = await Promise.race([interrupts.forced, simulated(options, call, command)]);
   if (typeof report === "number") return report;
   return await printProgramReport(report, call, command);
 }
@@ -75,8 +75,10 @@ export async function simulateProgramCommand(call: Call<SimulateFlags>, command:
 /** Runs the engine, in worker processes where they can have a network of their own. Its errors become those of a command. */
 async function simulated(
   options: SimulateProgramOptions,
-  { flags, session }: Call<SimulateFlags>,
+  call: Call<SimulateFlags>,
+  command: string,
 ): Promise<ProgramReport> {
+  const { flags, session } = call;
   using progress = session.progress();
   const isAlone = flags.sharedNetwork || !await canHaveNamespaces(session.environment);
   const count = flags.plan === undefined ? flags.jobs ?? coreCount() * jobsPerCore : 1;
@@ -85,6 +87,7 @@ async function simulated(
     return await simulateProgram({
       ...options,
       ...(workers === undefined ? {} : { checkers: workers.checkers }),
+      onFinding: (finding) => printProgramFinding(finding, call, command),
       onProgress: ({ workload, stage, schedules, all, findings }) =>
         progress.report(
           stage === "reference"

@@ -13,7 +13,18 @@ import { casesOf, writeJUnit } from "./junit.ts";
 import { generatedWorkload } from "./program_inputs.ts";
 import type { SimulateFlags } from "./simulate_flags.ts";
 
-/** Prints a report, as text or as JSON. */
+/** Prints a finding when it is found: a run takes minutes, and what was found must not be lost when it is stopped. */
+export function printProgramFinding(
+  finding: ProgramFinding,
+  { flags, session }: Call<SimulateFlags>,
+  command: string,
+): void {
+  if (flags.output === "json") return;
+  const replay = replayLine(finding, { flags, command, operator: session.operator.name });
+  session.printDocument(findingText(finding, replay));
+}
+
+/** Prints a report, as text without the findings, which were printed when they were found, or as JSON. */
 export async function printProgramReport(
   { workloads }: ProgramReport,
   { flags, session }: Call<SimulateFlags>,
@@ -37,7 +48,6 @@ export async function printProgramReport(
     session.printDocument(`${JSON.stringify(shown, undefined, 2)}\n`);
     return code;
   }
-  for (const finding of findings) session.printDocument(findingText(finding, replay(finding)));
   session.print(...summaryTable(workloads));
   for (const one of workloads) session.print(...coverageTable(one));
   session.print(...workloads.map(totalText));

@@ -56,6 +56,8 @@ export interface SimulateProgramOptions {
   readonly random: Random;
   readonly signal: AbortSignal;
   readonly onProgress?: (progress: ProgramProgress) => void;
+  /** Called for each finding of the report, as soon as it is confirmed. */
+  readonly onFinding?: (finding: ProgramFinding) => void;
   readonly onError: (error: unknown) => void;
 }
 

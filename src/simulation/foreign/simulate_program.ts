@@ -51,7 +51,7 @@ class WorkloadSimulation {
     const startedAt = clock.monotonic();
     const { faults = [], finding, convergenceMs = 0, hasSnapshots = false } = first ?? {};
     for (const { kind } of faults) this.#coverageOf(kind).all++;
-    if (finding !== undefined) this.#findings.push(finding);
+    if (finding !== undefined) this.#add(finding);
     else if (plan !== undefined) await this.#checkAll([plan]);
     else await this.#checkAll(spread(faults, points).map((fault) => ({ faults: [fault] })));
     return {
@@ -82,7 +82,12 @@ class WorkloadSimulation {
     if (isUnconfirmed) this.#unconfirmed++;
     if (finding === undefined) return;
     const isKnown = this.#findings.some(({ violations }) => isSameFinding(violations, finding.violations));
-    if (!isKnown) this.#findings.push(finding);
+    if (!isKnown) this.#add(finding);
+  }
+
+  #add(finding: ProgramFinding): void {
+    this.#findings.push(finding);
+    this.#options.onFinding?.(finding);
   }
 
   #coverageOf(kind: FaultKind): { tested: number; all: number } {
