@@ -58,7 +58,7 @@ export async function simulateProgramCommand(call: Call<SimulateFlags>, command:
     points: flags.points,
     maxFindings: flags.maxFindings,
     jobs: flags.jobs,
-    snapshots: !flags.noSnapshots,
+    snapshots: !flags.fromStart,
     startMs: flags.startSeconds * 1000,
     quietMs: flags.quietSeconds * 1000,
     onError: (error) => session.info(`Warning: ${error instanceof Error ? error.message : error}`),

@@ -109,9 +109,9 @@ export const programFlags = {
     example: "--max-findings 10",
     group,
   }),
-  noSnapshots: flag(z.boolean().default(false), {
+  fromStart: flag(z.boolean().default(false), {
     ...commandLineOnly,
-    flags: "--no-snapshots",
+    flags: "--from-start",
     about: "with --command: always start with the first step of the workload",
     group,
   }),

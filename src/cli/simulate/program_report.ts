@@ -165,12 +165,14 @@ function coverageTable({ covered }: WorkloadReport): readonly Line[] {
   }));
 }
 
-function totalText({ workload, schedules, unconfirmed, convergenceMs, hasSnapshots, ms }: WorkloadReport): string {
+function totalText(report: WorkloadReport): string {
+  const { workload, schedules, unconfirmed, unreached, convergenceMs, hasSnapshots, ms } = report;
   const parts = [
     `"${workload}": ${count(schedules, "run")} in ${approximateDuration(ms)}`,
     `converges in ${approximateDuration(convergenceMs)}`,
     hasSnapshots ? "runs start from snapshots" : "every run starts at the first step",
     ...(unconfirmed === 0 ? [] : [`${count(unconfirmed, "difference")} not seen again`]),
+    ...(unreached === 0 ? [] : [`${count(unreached, "fault")} did not take place: their points were not reached`]),
   ];
   return parts.join(", ");
 }

@@ -63,7 +63,7 @@ const learned = z.object({
   convergenceMs: z.number(),
   hasSnapshots: z.boolean(),
 });
-const checked = z.object({ finding, isUnconfirmed: z.boolean(), schedules: z.int() });
+const checked = z.object({ finding, isUnconfirmed: z.boolean(), isReached: z.boolean(), schedules: z.int() });
 const response = z.object({ failure: failure.optional(), learned: learned.optional(), checked: checked.optional() });
 
 /** The workers. They end when this is disposed. */

@@ -251,10 +251,12 @@ class WorkloadState {
   /** Runs a plan, and confirms what it breaks. */
   async check(plan: FaultPlan): Promise<CheckedPlan> {
     const result = await this.#runPlan(plan);
+    const isReached = plan.faults.length === 0 || result.applied > 0;
+    const clean = { isUnconfirmed: false, isReached };
     const violations = compareRun(this.#reference, result, plan);
-    if (violations.length === 0 || this.#isKnown(violations)) return { isUnconfirmed: false, schedules: 1 };
+    if (violations.length === 0 || this.#isKnown(violations)) return { ...clean, schedules: 1 };
     const schedules = 1 + await this.#learnMore();
-    if (compareRun(this.#reference, result, plan).length === 0) return { isUnconfirmed: false, schedules };
+    if (compareRun(this.#reference, result, plan).length === 0) return { ...clean, schedules };
     let seen = 1;
     let [worst, worstViolations] = [result, violations];
     for (let number = 1; number <= confirmingRuns; number++) {
@@ -269,10 +271,10 @@ class WorkloadState {
       [worst, worstViolations] = [again, found];
     }
     const all = schedules + confirmingRuns;
-    if (seen === 1) return { isUnconfirmed: true, schedules: all };
+    if (seen === 1) return { isUnconfirmed: true, isReached, schedules: all };
     const finding = this.#findingOf(plan, worst, { violations: worstViolations, seen, runs: 1 + confirmingRuns });
     this.#findings.push(finding);
-    return { finding, isUnconfirmed: false, schedules: all };
+    return { ...clean, finding, schedules: all };
   }
 
   /** Another run without faults, whose differences are not reported either. @returns how many there were */

@@ -94,6 +94,8 @@ export interface WorkloadReport {
   readonly findings: readonly ProgramFinding[];
   /** Violations that were not seen again. */
   readonly unconfirmed: number;
+  /** Plans of which no fault took place: the program did not come to its point. */
+  readonly unreached: number;
   /** From the start of the program to rest after the first step without faults. */
   readonly convergenceMs: number;
   readonly hasSnapshots: boolean;
@@ -123,6 +125,8 @@ export interface CheckedPlan {
   readonly finding?: ProgramFinding;
   /** It broke an invariant, but not again. */
   readonly isUnconfirmed: boolean;
+  /** A fault of the plan took place. */
+  readonly isReached: boolean;
   readonly schedules: number;
 }
 

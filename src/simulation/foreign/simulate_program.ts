@@ -34,6 +34,7 @@ class WorkloadSimulation {
   readonly #covered = new Map<FaultKind, { tested: number; all: number }>();
   #schedules = 0;
   #unconfirmed = 0;
+  #unreached = 0;
 
   constructor(workload: ForeignWorkload, options: SimulateProgramOptions, checkers: readonly PlanChecker[]) {
     this.#workload = workload;
@@ -56,7 +57,8 @@ class WorkloadSimulation {
     else await this.#checkAll(spread(faults, points).map((fault) => ({ faults: [fault] })));
     return {
       ...{ workload: name, schedules: this.#schedules, covered: this.#covered, findings: this.#findings },
-      ...{ unconfirmed: this.#unconfirmed, convergenceMs, hasSnapshots, ms: clock.monotonic() - startedAt },
+      ...{ unconfirmed: this.#unconfirmed, unreached: this.#unreached },
+      ...{ convergenceMs, hasSnapshots, ms: clock.monotonic() - startedAt },
     };
   }
 
@@ -77,8 +79,9 @@ class WorkloadSimulation {
     await Promise.all(this.#checkers.map(work));
   }
 
-  #take({ finding, isUnconfirmed, schedules }: CheckedPlan): void {
+  #take({ finding, isUnconfirmed, isReached, schedules }: CheckedPlan): void {
     this.#schedules += schedules;
+    if (!isReached) this.#unreached++;
     if (isUnconfirmed) this.#unconfirmed++;
     if (finding === undefined) return;
     const isKnown = this.#findings.some(({ violations }) => isSameFinding(violations, finding.violations));
