@@ -50,13 +50,23 @@ export class ClusterState {
   }
 }
 
-/** Whether two states are equal. @param masked fields that are not compared */
+/** A key without the names of list items, of which the server may have generated one: `kube-api-access-x7k2p`. */
+export function itemPatternOf(key: string): string {
+  return key.replaceAll(/\[[^\]]*\]/g, "[*]");
+}
+
+/** True for a field that is not compared. @param masked keys, and the patterns of items that not every run has */
+export function isMasked(key: string, masked: ReadonlySet<string>): boolean {
+  return masked.has(key) || (key.includes("[") && masked.has(itemPatternOf(key)));
+}
+
+/** Whether two states are equal. @param masked fields that are not compared, see {@link isMasked} */
 export function isEqual(
   one: ReadonlyMap<string, string>,
   other: ReadonlyMap<string, string>,
   masked: ReadonlySet<string> = new Set(),
 ): boolean {
-  for (const [key, value] of one) if (other.get(key) !== value && !masked.has(key)) return false;
-  for (const key of other.keys()) if (!one.has(key) && !masked.has(key)) return false;
+  for (const [key, value] of one) if (other.get(key) !== value && !isMasked(key, masked)) return false;
+  for (const key of other.keys()) if (!one.has(key) && !isMasked(key, masked)) return false;
   return true;
 }

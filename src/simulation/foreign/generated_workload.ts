@@ -10,7 +10,7 @@
 import { isDeepEqual, parseExactJson, printExactJson, splitKey, type UntypedObject } from "../../api/mod.ts";
 import { type VersionSchema, versionSchemaOf } from "../../apiserver/mod.ts";
 import { type Random, seededRandom } from "../../async/mod.ts";
-import { type Crd, type Json, type StructuralSchema, z } from "../../schema/mod.ts";
+import { boundedParse, type Crd, type Json, type StructuralSchema, z } from "../../schema/mod.ts";
 import type { ForeignStep, ForeignWorkload, ObjectSelector } from "./foreign_workload.ts";
 import { changesOf, type FieldChange, fieldOf, fieldsOf, minimalValue } from "./generated_values.ts";
 
@@ -86,7 +86,9 @@ const definitionSchema = z.object({
 /** The CustomResourceDefinitions among objects of files, if they have schemas. The server checks the rest. */
 export function definitionsOf(objects: readonly UntypedObject[]): readonly Crd[] {
   return objects.flatMap((object) => {
-    if (object.kind !== "CustomResourceDefinition" || !definitionSchema.safeParse(object).success) return [];
+    if (object.kind !== "CustomResourceDefinition" || boundedParse(definitionSchema, object).kind === "invalid") {
+      return [];
+    }
     return [object as unknown as Crd];
   });
 }

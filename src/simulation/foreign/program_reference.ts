@@ -8,6 +8,7 @@ import type { LearnedNames } from "../engine.ts";
 import { type FaultPlan } from "../fault_plan.ts";
 import { differingKeys } from "../summary.ts";
 import type { Violation } from "../violation.ts";
+import { isMasked, itemPatternOf } from "./cluster_state.ts";
 import { clusterSummary, learnedNames, uncomparedCollections } from "./cluster_summary.ts";
 import type { ForeignRunResult, RunPace, StepEnd } from "./run_options.ts";
 import type { PassedPoint } from "./passed_points.ts";
@@ -18,7 +19,7 @@ export interface ProgramReference {
   /** Of the first run. Step 0 is the start of the program. */
   readonly steps: readonly StepEnd[];
   readonly learned: LearnedNames;
-  /** Fields and lifecycles that differ between runs. */
+  /** Fields and lifecycles that differ between runs, and the patterns of list items that only some of them have. */
   readonly masked: ReadonlySet<string>;
   /** The points that every run has passed. */
   readonly points: readonly PassedPoint[];
@@ -57,7 +58,10 @@ export function referenceOf(runs: readonly ForeignRunResult[], firstRevision: nu
   for (const [index, { summary }] of (steps ?? []).entries()) {
     for (const other of otherSteps) {
       const { fields, lifecycles } = other[index]?.summary ?? { fields: none, lifecycles: none };
-      for (const key of differingKeys(summary.fields, fields)) masked.add(key);
+      for (const key of differingKeys(summary.fields, fields)) {
+        masked.add(key);
+        if (summary.fields.has(key) !== fields.has(key) && key.includes("[")) masked.add(itemPatternOf(key));
+      }
       for (const key of differingKeys(summary.lifecycles, lifecycles)) masked.add(key);
     }
   }
@@ -142,7 +146,7 @@ function differences(
   actual: ReadonlyMap<string, string>,
   invariant: "end-state" | "object-lifecycle",
 ): readonly Violation[] {
-  const keys = differingKeys(expected, actual).filter((key) => !masked.has(key));
+  const keys = differingKeys(expected, actual).filter((key) => !isMasked(key, masked));
   const violations = new Map<string, Violation>();
   for (const key of keys) {
     const object = objectOf(key);
