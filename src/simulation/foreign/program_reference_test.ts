@@ -46,6 +46,27 @@ test("what differs between runs without faults is not compared", () => {
   assertEquals(compareRun(reference, result, { faults: [crash] }), []);
 });
 
+test("a list item whose name the server generates is not compared, and the items beside it are", () => {
+  const withVolume = (suffix: string): KubeObject & { readonly spec: unknown } => ({
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { namespace: "default", name: "a", uid: "a" },
+    spec: {
+      volumes: [
+        { name: "data", hostPath: { path: "/data" } },
+        { name: `token-${suffix}`, projected: { defaultMode: 420 } },
+      ],
+    },
+  });
+  const known = referenceOf([runOf([withVolume("x1")]), runOf([withVolume("x2")])], 0, pace);
+  assertEquals(compareRun(known, runOf([withVolume("x3")]), { faults: [crash] }), []);
+  const other = { ...withVolume("x3"), spec: { volumes: [{ name: "data", hostPath: { path: "/other" } }] } };
+  const messages = compareRun(known, runOf([other]), { faults: [crash] }).map(({ message }) => message);
+  assertEquals(messages, [
+    'configmaps default/a .spec.volumes[name=data].hostPath.path is "/other", without faults "/data"',
+  ]);
+});
+
 test("another value is a violation that names the object, and shows both values", () => {
   const result = runOf([configMap("a", { color: "red", port: "8001" })]);
   assertEquals(compareRun(reference, result, { faults: [crash] }), [{
