@@ -5,6 +5,7 @@
  * Guarantees: nothing of the program lives after a run. A finding has the plan that reproduces it.
  */
 import { seededRandom } from "../../async/mod.ts";
+import type { Entry } from "../../observe/mod.ts";
 import { joinPath } from "../../runtime/mod.ts";
 import { issueCertificates, type IssuedCertificates } from "../../webhook/mod.ts";
 import { faultKinds, type FaultPlan, noFaults } from "../fault_plan.ts";
@@ -310,13 +311,18 @@ class WorkloadState {
     { entries, output }: ForeignRunResult,
     { violations, seen, runs }: Pick<ProgramFinding, "violations" | "seen" | "runs">,
   ): ProgramFinding {
-    const timeline = foldRepeats(timelineOf(entries));
+    const timeline = foldRepeats(timelineOf(entries.filter((entry) => !isDiscovery(entry))));
     return { workload: this.#workload.name, plan, violations, seen, runs, timeline, entries, output };
   }
 
   #isKnown(violations: readonly Violation[]): boolean {
     return this.#findings.some((finding) => isSameFinding(finding.violations, violations));
   }
+}
+
+/** True for a read of what the server serves, which each process begins with. */
+function isDiscovery(entry: Entry): boolean {
+  return entry.kind === "note" && /^GET \/(api|apis|openapi|version)(\/|\s|$)/.test(entry.what);
 }
 
 /** True when the first violations are equal. */
