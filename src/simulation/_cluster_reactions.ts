@@ -9,16 +9,10 @@ import type { KubeObject } from "../api/mod.ts";
 import type { KubernetesApi } from "../apiserver/mod.ts";
 import type { VirtualClock } from "../async/mod.ts";
 import { readyStatus } from "./_ready_status.ts";
+import { type StoredView, transientCollections } from "./_stored_views.ts";
 
 /** A write of a user or the cluster. */
 export type Method = "POST" | "PUT" | "PATCH" | "DELETE";
-
-/** A stored object with its collection (`deployments.apps`) and path. */
-export interface StoredView {
-  readonly collection: string;
-  readonly path: string;
-  readonly object: KubeObject;
-}
 
 /** The server of the cluster. */
 export interface ClusterServer {
@@ -28,13 +22,6 @@ export interface ClusterServer {
   list(collection: string, namespace?: string): readonly KubeObject[];
   writeAsCluster(path: string, method: Method, body: object): Promise<void>;
 }
-
-/** Collections whose writes the cluster does not react to. */
-export const transientCollections: ReadonlySet<string> = new Set([
-  "events",
-  "events.events.k8s.io",
-  "leases.coordination.k8s.io",
-]);
 
 /** Virtual milliseconds between the deletion of an owner and that of its dependents. */
 const collectDelayMs = 200;

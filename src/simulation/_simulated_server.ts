@@ -14,7 +14,8 @@ import type { ObjectName, OperatorController, WorkloadStep } from "../manager/mo
 import { baselineOf } from "./_baseline.ts";
 import { CachingServer, CountingRandom, WholeSecondClock } from "./_response_cache.ts";
 import type { NotedChange, Plain } from "../observe/mod.ts";
-import { ClusterReactions, type Method, type StoredView, transientCollections } from "./_cluster_reactions.ts";
+import { ClusterReactions, type Method } from "./_cluster_reactions.ts";
+import { type StoredView, storedViews, transientCollections } from "./_stored_views.ts";
 import type { RunRecorder } from "./_run_recorder.ts";
 import type { SentWrite } from "./_sent_fields.ts";
 import { changesSince } from "./_server_changes.ts";
@@ -174,19 +175,8 @@ export class SimulatedServer implements Disposable {
   }
 
   /** The objects that workloads and controllers are about, with their paths. @param all includes all other objects */
-  *objects(all = false): Generator<StoredView> {
-    const { kinds, storage } = this.api.server;
-    for (const { collection, size } of storage.collections()) {
-      const family = kinds.family(collection);
-      if (family === undefined || size === 0 || (!all && ignoredCollections.has(collection))) continue;
-      const { group, version, plural } = family.storage;
-      const root = group === "" ? `/api/${version}` : `/apis/${group}/${version}`;
-      for (const object of this.list(collection)) {
-        const { namespace, name = "" } = object.metadata;
-        const inside = namespace === undefined ? "" : `/namespaces/${namespace}`;
-        yield { collection, path: `${root}${inside}/${plural}/${name}`, object };
-      }
-    }
+  objects(all = false): Iterable<StoredView> {
+    return storedViews(this.api, all ? undefined : ignoredCollections);
   }
 
   /** The objects that a controller owns. */

@@ -6,7 +6,7 @@
  */
 import { controllerOf, type KubeObject, resourceName } from "../api/mod.ts";
 import type { OperatorController } from "../manager/mod.ts";
-import type { StoredView } from "./_cluster_reactions.ts";
+import type { StoredView } from "./_stored_views.ts";
 import type { Violation } from "./violation.ts";
 
 /** The server of a run, as {@link UserObjects} reads it. */

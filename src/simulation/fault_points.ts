@@ -98,6 +98,12 @@ function restarts(step: number, dependents: number): readonly Fault[] {
   ];
 }
 
+/** At most `count` of the values, as far from each other as possible. */
+export function spread<Value>(values: readonly Value[], count: number): readonly Value[] {
+  const step = Math.max(1, values.length / count);
+  return values.filter((_, index) => Math.floor(index / step) !== Math.floor((index - 1) / step));
+}
+
 function writeFaults(write: number, replicas: number): readonly Fault[] {
   return [
     ...crashMoments.map((moment): Fault => ({ kind: "crash", write, moment, downMs })),

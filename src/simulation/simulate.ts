@@ -8,7 +8,7 @@ import type { OperatorController, Workload } from "../manager/mod.ts";
 import type { Entry } from "../observe/mod.ts";
 import { checkInParallel } from "./_parallel.ts";
 import { type FaultKind, faultKinds, type FaultPlan } from "./fault_plan.ts";
-import { singleFaults, stormsOf } from "./fault_points.ts";
+import { singleFaults, spread, stormsOf } from "./fault_points.ts";
 import type { Reference } from "./reference.ts";
 import { type CheckSchedule, type PlannedSchedule, ScheduleChecker } from "./schedule_checker.ts";
 import { type RunTotals, sumOf } from "./run_totals.ts";
@@ -296,12 +296,6 @@ class Simulation {
 
 function dismissalOf(workload: string, violations: readonly Violation[]): string {
   return [workload, ...violations.map(({ invariant, message }) => `${invariant} ${message}`)].join("\n");
-}
-
-/** At most `count` of the values, as far from each other as possible. */
-function spread<Value>(values: readonly Value[], count: number): readonly Value[] {
-  const step = Math.max(1, values.length / count);
-  return values.filter((_, index) => Math.floor(index / step) !== Math.floor((index - 1) / step));
 }
 
 function* concat<Value>(...all: readonly Iterable<Value>[]): Generator<Value> {

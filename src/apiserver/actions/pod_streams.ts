@@ -15,7 +15,7 @@ import { viewOf } from "./_container_files.ts";
 import { commandNames, Shell } from "./shell.ts";
 import { checkContainer, isOn, simulatedLog } from "./pod_log.ts";
 import { acceptSpdyStreams } from "./spdy_streams.ts";
-import { failure, StreamSession, webSocketProtocols, WebSocketStreams } from "./stream_session.ts";
+import { failure, streamProtocols, StreamSession, WebSocketStreams } from "./stream_session.ts";
 
 const encoder = new TextEncoder();
 
@@ -81,7 +81,7 @@ function connection(
       if (!isWebSocketRequest(request)) return acceptSpdyStreams(request, { query, clock, program });
       return await acceptWebSocket(request, {
         clock,
-        protocols: webSocketProtocols,
+        protocols: streamProtocols,
         action: `${subresource} in Pod "${namespace}/${name}"`,
         run: (socket) => new StreamSession(new WebSocketStreams(socket, query), query, clock).run(program),
         cancel: () => {},

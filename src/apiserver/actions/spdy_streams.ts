@@ -8,10 +8,7 @@ import { type Clock, scope } from "../../async/mod.ts";
 import { acceptSpdy, type ByteChannel, SpdyConnection, type SpdyStream } from "../forward/mod.ts";
 import type { UnreadBytes } from "../sockets/mod.ts";
 import { isOn } from "./pod_log.ts";
-import { type ClientStreams, StreamSession } from "./stream_session.ts";
-
-/** With these the Status at the end is JSON. The clients of other versions are older than Kubernetes 1.4. */
-const protocols = ["v5.channel.k8s.io", "v4.channel.k8s.io"];
+import { type ClientStreams, streamProtocols, StreamSession } from "./stream_session.ts";
 
 /** Milliseconds in which a client opens its streams, as in the kubelet. */
 const openMs = 30_000;
@@ -25,7 +22,7 @@ export interface SpdyProgram {
 
 /** The 101 for a client, or the response that refuses it. */
 export function acceptSpdyStreams(request: Request, options: SpdyProgram): Response {
-  return acceptSpdy(request, protocols, (channel) => runProgram(channel, options));
+  return acceptSpdy(request, streamProtocols, (channel) => runProgram(channel, options));
 }
 
 async function runProgram(channel: ByteChannel, { query, clock, program }: SpdyProgram): Promise<void> {

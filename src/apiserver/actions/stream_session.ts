@@ -10,8 +10,11 @@ import type { WebSocketConnection } from "../../runtime/mod.ts";
 import { isClientGone, UnreadBytes } from "../sockets/mod.ts";
 import { isOn } from "./pod_log.ts";
 
-/** The subprotocols of {@link WebSocketStreams}. */
-export const webSocketProtocols: readonly string[] = ["v5.channel.k8s.io", "v4.channel.k8s.io"];
+/**
+ * The protocols of exec and attach, by WebSocket and by SPDY. With these the Status at the end is JSON; the clients of others
+ * are older than Kubernetes 1.4.
+ */
+export const streamProtocols: readonly string[] = ["v5.channel.k8s.io", "v4.channel.k8s.io"];
 
 const channels = { stdin: 0, stdout: 1, stderr: 2, status: 3, close: 255 } as const;
 /** The most bytes of one message to the client. */

@@ -5,7 +5,8 @@
 import { builtin, type UntypedObject } from "../../api/mod.ts";
 import type { ObjectStorage } from "../../apiserver/mod.ts";
 import type { Clock, Random } from "../../async/mod.ts";
-import { ControlPlane, transientCollections } from "./control_plane.ts";
+import { transientCollections } from "../engine.ts";
+import { ControlPlane } from "./control_plane.ts";
 import { StepRunner } from "./perform_step.ts";
 import { inCreationOrder, type ProgramIdentity, programObjects } from "./program_objects.ts";
 

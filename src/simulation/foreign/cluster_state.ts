@@ -3,11 +3,11 @@
  * written since then, all changes, and whether something has changed since another moment.
  */
 import type { KubeObject } from "../../api/mod.ts";
-import { changesSince } from "../engine.ts";
+import { changesSince, transientCollections } from "../engine.ts";
 import type { Outcome } from "../summary.ts";
 import { uncomparedCollections } from "./cluster_summary.ts";
 import { holdsLock } from "./leader_locks.ts";
-import { type ControlPlane, transientCollections } from "./control_plane.ts";
+import type { ControlPlane } from "./control_plane.ts";
 
 /** The state of one run. */
 export class ClusterState {

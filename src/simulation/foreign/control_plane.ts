@@ -16,7 +16,7 @@ import {
 import type { Clock, Random } from "../../async/mod.ts";
 import { ApiError, Client, type Transport } from "../../client/mod.ts";
 import { SimulatedCluster } from "../../cluster/mod.ts";
-import { conflictingPatch, userFieldManager, type UsersServer } from "../engine.ts";
+import { conflictingPatch, type StoredView, storedViews, userFieldManager, type UsersServer } from "../engine.ts";
 import type { ProgramIdentity } from "./program_objects.ts";
 
 /** Options of a {@link ControlPlane}. */
@@ -39,22 +39,8 @@ export interface ControlPlaneOptions {
   readonly onError: (error: unknown) => void;
 }
 
-/** An object with its place: `deployments.apps`, `/apis/apps/v1/namespaces/default/deployments/web`. */
-export interface StoredObjectView {
-  readonly collection: string;
-  readonly path: string;
-  readonly object: KubeObject;
-}
-
 /** Which requests a transport of the control plane sends. */
 type Sender = "user" | "program" | "cluster";
-
-/** Collections whose changes say nothing about whether the cluster is at rest. */
-export const transientCollections: ReadonlySet<string> = new Set([
-  "events",
-  "events.events.k8s.io",
-  "leases.coordination.k8s.io",
-]);
 
 const allGroups = ["system:masters", "system:authenticated"];
 
@@ -118,20 +104,8 @@ export class ControlPlane implements AsyncDisposable, UsersServer {
   }
 
   /** The objects that exist. */
-  *objects(): Generator<StoredObjectView> {
-    const { kinds, storage } = this.api.server;
-    for (const { collection, size } of storage.collections()) {
-      const family = kinds.family(collection);
-      if (family === undefined || size === 0) continue;
-      const { group, version, plural } = family.storage;
-      const root = group === "" ? `/api/${version}` : `/apis/${group}/${version}`;
-      // The storage has JSON, which are objects of the kind.
-      for (const object of storage.list(collection) as Iterable<unknown> as Iterable<KubeObject>) {
-        const { namespace, name = "" } = object.metadata;
-        const inside = namespace === undefined ? "" : `/namespaces/${namespace}`;
-        yield { collection, path: `${root}${inside}/${plural}/${name}`, object };
-      }
-    }
+  objects(): Iterable<StoredView> {
+    return storedViews(this.api);
   }
 
   /** The object at a path; undefined when it does not exist. */

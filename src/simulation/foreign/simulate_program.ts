@@ -5,6 +5,7 @@
  * Guarantees: findings with the same first violation are reported once; a workload ends early when there are enough.
  */
 import { type FaultKind, type FaultPlan } from "../fault_plan.ts";
+import { spread } from "../fault_points.ts";
 import type { ForeignWorkload } from "./foreign_workload.ts";
 import { isSameFinding, ProgramChecker } from "./program_checker.ts";
 import type {
@@ -98,10 +99,4 @@ class WorkloadSimulation {
     this.#covered.set(kind, count);
     return count;
   }
-}
-
-/** At most `count` of the values, as far from each other as possible. */
-function spread<Value>(values: readonly Value[], count: number): readonly Value[] {
-  const step = Math.max(1, values.length / count);
-  return values.filter((_, index) => Math.floor(index / step) !== Math.floor((index - 1) / step));
 }
