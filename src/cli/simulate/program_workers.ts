@@ -4,7 +4,7 @@
  * response is what it breaks; both are JSON in one line.
  *
  * Guarantees: when a worker ends, also by SIGKILL, the kernel ends all processes that it has started: they are in its PID
- * namespace.
+ * namespace. No defunct process of the program stays in it.
  */
 import { z } from "zod";
 import type { Environment } from "../../runtime/mod.ts";
@@ -27,16 +27,20 @@ import { programError } from "./program_errors.ts";
 /** With this variable, `simulate --command` is a worker; its value is the folder for its files. */
 export const programWorkerVariable = "PINTLE_PROGRAM_WORKER";
 
-/** The addresses of simulated Pods and Services lead to this machine, so that a stub can listen on them. */
+/**
+ * The addresses of simulated Pods and Services lead to this machine, so that a stub can listen on them. The shell stays process 1
+ * of the namespace while it waits for the command: it reaps what killed processes of the program leave behind.
+ */
 const script = [
   "PATH=$PATH:/usr/sbin:/sbin",
   "ip link set lo up 2>/dev/null || ifconfig lo up || exit 125",
   "ip route add local 10.0.0.0/8 dev lo 2>/dev/null",
-  'exec "$@"',
+  '"$@"',
+  "exit $?",
 ].join("\n");
 
 /** The words before a command that runs it in namespaces of its own. */
-const ownNamespaces = [
+export const ownNamespaces: readonly string[] = [
   ...["unshare", "--map-root-user", "--net", "--mount", "--pid", "--fork", "--kill-child=SIGKILL", "--mount-proc"],
   ...["/bin/sh", "-c", script, "sh"],
 ];
