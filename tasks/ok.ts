@@ -18,6 +18,7 @@ export const okSteps: readonly Step[] = [
   { name: "lint", command: ["deno", "lint", "--quiet"] },
   { name: "golden", command: ["deno", "run", "-A", "tasks/golden.ts", "--check"] },
   { name: "behaviours", command: ["deno", "run", "-A", "tasks/behaviours.ts", "--check"] },
+  { name: "peers page", command: ["deno", "run", "-A", "tasks/peers.ts", "--check"] },
   { name: "conformance page", command: ["deno", "run", "-A", "tasks/conformance.ts", "--page", "--check"] },
   { name: "tests on Bun", command: ["sh", "tasks/bun.sh", "test", "./src", "./tests/fuzz"] },
   { name: "tests on Node", command: ["deno", "run", "-A", "tasks/node.ts"] },
