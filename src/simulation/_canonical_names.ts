@@ -36,6 +36,11 @@ export function nameOf(collection: string, { metadata: { namespace, name } }: Ku
   return namespace === undefined ? `${collection} ${name}` : `${collection} ${namespace}/${name}`;
 }
 
+/** A canonical name for people: `persistentvolumes pvc-<UID of persistentvolumeclaims default/a>`. */
+export function shownName(name: string): string {
+  return name.replaceAll(/<uid((?::[^<>]*)?)>/g, (_, rest: string) => `<UID${rest.replaceAll(":", " ")}>`);
+}
+
 /** The names of one run. */
 export class CanonicalNames {
   readonly #learned: LearnedNames | undefined;

@@ -4,6 +4,7 @@
  *
  * Caveats: it says what happened to the objects, not whether this run or the run without faults is right.
  */
+import { shownName } from "./_canonical_names.ts";
 import type { Invariant } from "./violation.ts";
 
 /** A difference between two runs. */
@@ -53,6 +54,7 @@ const ofInvariants: Readonly<Partial<Record<Invariant, string>>> = {
   "list-count": "The operator burdens the API server with more lists than are needed.",
   "never": "A state existed that must never be.",
   "eventually": "What should be true in the end is not.",
+  "leaked-object": "What the operator has created for an object stays when that object is deleted.",
 };
 
 /** The consequence of a violation without an own one. */
@@ -64,24 +66,36 @@ export function generalConsequence(invariant: Invariant): string {
 export function consequenceOf(difference: Difference): string {
   const { invariant, key, kind = "object", exists } = difference;
   const [, name = "", ...path] = key.split(" ");
-  const object = `${nouns[kind] ?? kind} ${name}`;
+  const object = `${nouns[kind] ?? kind} ${shownName(name)}`;
   if (invariant === "object-lifecycle") return lifecycleText(object, kind, difference);
   if (!exists.actual && exists.expected) return `The ${object} is missing at the end.`;
   if (exists.actual && !exists.expected) return `The ${object} is left over at the end.`;
-  return path.length === 0
-    ? `The steps of the user end differently.`
+  if (path.length === 0) return `The steps of the user end differently.`;
+  const isDeleted = difference.expected === undefined && path[0] === ".metadata.deletionTimestamp";
+  return isDeleted
+    ? `The ${object} is being deleted at the end.`
     : `The ${object} ends with another ${path.join(" ")}.`;
 }
 
+/** The consequence of an object that stays. @param of what it was created for: `Website default/hello` */
+export function leakConsequence(kind: string, name: string, of: string): string {
+  return `The ${nouns[kind] ?? kind} ${shownName(name)} stays after the deletion of ${of}.`;
+}
+
 function lifecycleText(object: string, kind: string, { actual, expected }: Difference): string {
+  if (actual === undefined) return `The ${object} was never created.`;
+  if (expected === undefined) return `The ${object} was created, which does not happen without faults.`;
   const [[created, deleted], [expectedCreated, expectedDeleted]] = [countsOf(actual), countsOf(expected)];
   if (deleted > expectedDeleted) return `The ${object} was deleted without need${losses[kind] ?? ""}.`;
   if (created > expectedCreated) return `The ${object} was created more often than needed.`;
-  return `The ${object} was created or deleted less often than without faults.`;
+  const missing = created < expectedCreated ? "created" : "deleted";
+  return expectedCreated > 1 || expectedDeleted > 1
+    ? `The ${object} was ${missing} less often than without faults.`
+    : `The ${object} was never ${missing}.`;
 }
 
 /** The numbers in `created 2, deleted 1`. */
-function countsOf(text = ""): readonly [created: number, deleted: number] {
+function countsOf(text: string): readonly [created: number, deleted: number] {
   const [created = 0, deleted = 0] = [...text.matchAll(/\d+/g)].map(Number);
   return [created, deleted];
 }

@@ -26,6 +26,23 @@ const sentences: readonly (readonly [sentence: string, difference: Difference])[
     ...{ key: "deployments.apps default/web", kind: "Deployment", invariant: "object-lifecycle" },
     ...{ actual: "created 2, deleted 1", expected: "created 1, deleted 1", exists: both },
   }],
+  ["The Service default/web was never created.", {
+    ...{ key: "services default/web", kind: "Service", invariant: "object-lifecycle" },
+    ...{ actual: undefined, expected: "created 1, deleted 0", exists: { actual: false, expected: true } },
+  }],
+  ["The Secret default/a was never deleted.", {
+    ...{ key: "secrets default/a", kind: "Secret", invariant: "object-lifecycle" },
+    ...{ actual: "created 1, deleted 0", expected: "created 1, deleted 1" },
+    exists: { actual: true, expected: false },
+  }],
+  ["The volume pvc-<UID of a deleted object> is left over at the end.", {
+    ...{ key: "persistentvolumes pvc-<uid:of:a:deleted:object>", kind: "PersistentVolume", invariant: "end-state" },
+    ...{ actual: "present", expected: undefined, exists: { actual: true, expected: false } },
+  }],
+  ["The Pod default/web-0 is being deleted at the end.", {
+    ...{ key: "pods default/web-0 .metadata.deletionTimestamp", kind: "Pod", invariant: "end-state" },
+    ...{ actual: '"<time>"', expected: undefined, exists: both },
+  }],
 ];
 
 for (const [sentence, difference] of sentences) {

@@ -2,7 +2,7 @@
  * What the engine for programs of any kind (foreign/) shares with the in-memory simulation: the fault layer, and the parts of
  * the oracles that do not depend on a virtual clock.
  */
-export { type LearnedNames, learnNames } from "./_canonical_names.ts";
+export { type LearnedNames, learnNames, nameOf, shownName } from "./_canonical_names.ts";
 export { FaultIndex, type OnPoint, type PointKind } from "./_fault_index.ts";
 export { collectionOf, connectionError, isCounted, isFullList, isRenewal, keyOfInfo, resourceOf } from "./_messages.ts";
 export { NetworkProxy } from "./_network_proxy.ts";

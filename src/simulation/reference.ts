@@ -7,7 +7,7 @@
  */
 import { controllerOf, type KubeObject } from "../api/mod.ts";
 import type { SimulationChecks, Workload } from "../manager/mod.ts";
-import { type LearnedNames, learnNames, roleOf } from "./_canonical_names.ts";
+import { type LearnedNames, learnNames, roleOf, shownName } from "./_canonical_names.ts";
 import { consequenceOf } from "./consequence.ts";
 import type { FaultPlan } from "./fault_plan.ts";
 import type { PointCounts } from "./fault_points.ts";
@@ -348,7 +348,7 @@ class Comparison {
       const other = expected.get(key) ?? (exists.expected && key === object ? "present" : undefined);
       const kind = this.#objectOf(key)?.kind;
       const consequence = consequenceOf({ invariant, key, actual: one, expected: other, kind, exists });
-      return { invariant, message: differs(key, one ?? "missing", other ?? "missing"), consequence, object };
+      return { invariant, message: differs(shownName(key), one ?? "missing", other ?? "missing"), consequence, object };
     });
   }
 

@@ -48,6 +48,11 @@ export const invariants = [
     name: "declared-access",
     promise: "No request of a controller is denied because the controller did not declare it (security 7).",
   },
+  {
+    name: "leaked-object",
+    promise: "What a program has created for an object does not stay when that object is deleted, unless it stays " +
+      "without faults, too.",
+  },
   { name: "starved-key", promise: "No key is given up." },
   { name: "never", promise: "No state exists at any moment that the author has forbidden with `never()`." },
   { name: "eventually", promise: "At the end, everything is true that the author has stated with `eventually()`." },

@@ -47,7 +47,7 @@ else {
       );
       const { code, stdout, stderr } = await runBinary([...line, "--junit", report], { cwd: moduleDir, timeoutMs });
       assertEquals(code, 1, stdout + stderr);
-      assertStringIncludes(stdout, "the Service default/hello was never created");
+      assertStringIncludes(stdout, "The Service default/hello was never created.\n");
       // Several runs are under way at once, and either of these crashes may be the first that is found.
       assertMatch(
         stdout,
@@ -58,7 +58,7 @@ else {
       assert(plan !== undefined, stdout);
       const again = await runBinary([...line, "--plan", plan], { cwd: moduleDir, timeoutMs });
       assertEquals(again.code, 1, again.stdout + again.stderr);
-      assertStringIncludes(again.stdout, "the Service default/hello was never created");
+      assertStringIncludes(again.stdout, "The Service default/hello was never created.\n");
     } finally {
       rmSync(folder, { recursive: true });
     }

@@ -14,7 +14,13 @@ interface ShownReport {
     readonly plan: object;
     readonly replay: string;
     readonly seen: number;
-    readonly violations: readonly { readonly invariant: string; readonly message: string; readonly object: string }[];
+    readonly violations: readonly {
+      readonly invariant: string;
+      readonly message: string;
+      readonly consequence: string;
+      readonly object: string;
+    }[];
+    readonly errors: readonly string[];
   }[];
 }
 
@@ -25,8 +31,8 @@ async function simulate(bug: string, ...args: readonly string[]): Promise<{ code
     cwd: root,
     args: [
       ...["run", "-A", "--no-check", "main.ts", "simulate", "--command", operator],
-      ...["--crds", `${folder}/crd.yaml`, "--workload", `${folder}/workload.yaml`],
-      ...["--quiet-seconds", "1", "-o", "json", ...args],
+      ...["--crds", `${folder}/crd.yaml`, "--quiet-seconds", "1", "-o", "json", ...args],
+      ...(args.includes("--workload") ? [] : ["--workload", `${folder}/workload.yaml`]),
     ],
   }).output();
   const text = new TextDecoder().decode(stdout);
@@ -51,6 +57,22 @@ test("simulate --command finds what a restart on a stale server deletes", async 
   const args = ["--faults", "stale", "--max-findings", "1", "--jobs", "2"];
   const { reports: [report] } = await simulate("stale", ...args);
   assert(report?.findings[0]?.violations.some(({ object }) => object === "secrets default/a"));
+});
+
+test("simulate --command finds a Secret that stays after the deletion of its Account, and what it means", async () => {
+  const args = ["--workload", `${folder}/deletion.yaml`, "--faults", "crash", "--max-findings", "1"];
+  const { code, reports: [report] } = await simulate("leak", ...args);
+  const [first] = report?.findings[0]?.violations ?? [];
+  assertEquals([code, first?.invariant, first?.object], [1, "leaked-object", "secrets default/a"]);
+  assertEquals(first?.consequence, "The Secret default/a stays after the deletion of Account default/a.");
+});
+
+test("simulate --command finds a crash loop, with the errors of the program as a hint", async () => {
+  const args = ["--workload", `${folder}/deletion.yaml`, "--faults", "crash", "--max-findings", "1"];
+  const { reports: [report] } = await simulate("loop", ...args);
+  const [finding] = report?.findings ?? [];
+  assertEquals(finding?.violations[0]?.message, "the program exits with code 1, 3 times after the last fault");
+  assertEquals(finding?.errors, ["ERROR the ConfigMap a is missing (3 times)"]);
 });
 
 test("simulate --command accuses a correct operator of nothing", async () => {

@@ -33,7 +33,7 @@ export function findingText(finding: Finding, context: FindingContext): string {
 }
 
 /** What the user loses, in one sentence. */
-function consequenceText([first]: Finding["violations"]): string {
+export function consequenceText([first]: Finding["violations"]): string {
   return first === undefined ? "" : first.consequence ?? generalConsequence(first.invariant);
 }
 

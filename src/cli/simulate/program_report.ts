@@ -3,12 +3,15 @@ import type { Cell, Line } from "../../observe/mod.ts";
 import {
   faultKinds,
   faultText,
+  foldRepeats,
   type ProgramFinding,
   type ProgramReport,
+  timelineOf,
   type WorkloadReport,
 } from "../../simulation/mod.ts";
 import { type Call, type ExitCode, exitCode } from "../command/mod.ts";
 import { approximateDuration, count, shellWord, table } from "../output/mod.ts";
+import { consequenceText } from "./finding_text.ts";
 import { casesOf, writeJUnit } from "./junit.ts";
 import { generatedWorkload } from "./program_inputs.ts";
 import type { SimulateFlags } from "./simulate_flags.ts";
@@ -21,7 +24,7 @@ export function printProgramFinding(
 ): void {
   if (flags.output === "json") return;
   const replay = replayLine(finding, { flags, command, operator: session.operator.name });
-  session.printDocument(findingText(finding, replay));
+  session.printDocument(findingText(finding, replay, flags.full));
 }
 
 /** Prints a report, as text without the findings, which were printed when they were found, or as JSON. */
@@ -34,7 +37,7 @@ export async function printProgramReport(
   const code = findings.length === 0 ? exitCode.done : exitCode.failed;
   const replay = (finding: ShownFinding) => replayLine(finding, { flags, command, operator: session.operator.name });
   if (flags.junit !== undefined) {
-    const found = findings.map((finding) => ({ ...finding, text: findingText(finding, replay(finding)) }));
+    const found = findings.map((finding) => ({ ...finding, text: findingText(finding, replay(finding), false) }));
     const cases = casesOf(workloads.map(({ workload }) => workload), found);
     const seconds = workloads.reduce((sum, { ms }) => sum + ms / 1_000, 0);
     await writeJUnit(flags.junit, [{ name: flags.programName, cases, seconds }]);
@@ -56,63 +59,25 @@ export async function printProgramReport(
 
 type ShownFinding = Omit<ProgramFinding, "entries">;
 
-function findingText(
-  { workload, plan, violations, seen, runs, timeline, output }: ShownFinding,
-  replay: string,
-): string {
-  const [first] = violations;
+/** The loss, the violations, how to run it again, the hints of the program, and the timeline. */
+function findingText(finding: ProgramFinding, replay: string, isFull: boolean): string {
+  const { workload, plan, violations, seen, runs, output, errors, entries } = finding;
+  const timeline = isFull ? foldRepeats(timelineOf(entries)) : finding.timeline;
   const lines = [
-    `workload "${workload}": ${first === undefined ? "" : lossText(first)}`,
+    consequenceText(violations),
+    `workload "${workload}":`,
     ...violations.map(({ invariant, message }) => `  ${invariant}: ${message}`),
     `  after: ${plan.faults.length === 0 ? "no fault" : plan.faults.map(faultText).join("; ")}`,
     `  seen: in ${seen} of ${runs} runs`,
     `  replay: ${replay}`,
-    "  the last lines of the program:",
-    ...output.map((line) => `    ${line}`),
+    ...hintLines("errors in its log, which runs without faults do not have:", errors),
+    ...hintLines("the last lines of the program:", output),
   ];
   return `${lines.join("\n")}\n\n${timeline}\n`;
 }
 
-const kindNames: ReadonlyMap<string, string> = new Map([
-  ["persistentvolumeclaims", "the volume claim"],
-  ["persistentvolumes", "the volume"],
-  ["statefulsets.apps", "the StatefulSet"],
-  ["deployments.apps", "the Deployment"],
-  ["services", "the Service"],
-  ["secrets", "the Secret"],
-  ["configmaps", "the ConfigMap"],
-  ["pods", "the Pod"],
-]);
-
-/** What the user loses, in one sentence. */
-export function lossText({ invariant, message, object = "" }: ProgramFinding["violations"][number]): string {
-  const [collection = "", name = ""] = object.split(" ");
-  const subject = `${kindNames.get(collection) ?? collection} ${name}`;
-  const lives = /created (\d+), deleted (\d+).*without faults created (\d+), deleted (\d+)/.exec(message);
-  if (lives !== null) {
-    const [created = 0, deleted = 0, wasCreated = 0, wasDeleted = 0] = lives.slice(1).map(Number);
-    if (deleted > wasDeleted) return `${subject} was deleted, which does not happen without faults`;
-    if (created > wasCreated) return `${subject} was created again, and the old one is gone`;
-    return deleted < wasDeleted ? `${subject} was never deleted` : `${subject} was not created again`;
-  }
-  switch (invariant) {
-    case "object-lifecycle":
-      return message.includes(" is missing,")
-        ? `${subject} was never created`
-        : `${subject} should not have been created`;
-    case "end-state":
-      if (message.includes("does not exist,")) return `${subject} does not exist at the end`;
-      if (message.includes("exists, without")) return `${subject} is left over at the end`;
-      if (object === "") return message;
-      if (/ \.metadata\.deletionTimestamp is .*faults missing$/.test(message)) return `${subject} is being deleted`;
-      return `${subject} ends in another state than without faults`;
-    case "process-exit":
-      return "the program does not keep running";
-    case "quiescence":
-      return "the program does not come to rest";
-    default:
-      return message;
-  }
+function hintLines(title: string, lines: readonly string[]): readonly string[] {
+  return lines.length === 0 ? [] : [`  ${title}`, ...lines.map((line) => `    ${line}`)];
 }
 
 /** The command line that runs the plan of a finding again. */
@@ -166,13 +131,21 @@ function coverageTable({ covered }: WorkloadReport): readonly Line[] {
 }
 
 function totalText(report: WorkloadReport): string {
-  const { workload, schedules, unconfirmed, unreached, convergenceMs, hasSnapshots, ms } = report;
+  const { workload, schedules, unconfirmed, unreached, convergenceMs, hasSnapshots, leftovers, ms } = report;
   const parts = [
     `"${workload}": ${count(schedules, "run")} in ${approximateDuration(ms)}`,
     `converges in ${approximateDuration(convergenceMs)}`,
     hasSnapshots ? "runs start from snapshots" : "every run starts at the first step",
     ...(unconfirmed === 0 ? [] : [`${count(unconfirmed, "difference")} not seen again`]),
     ...(unreached === 0 ? [] : [`${count(unreached, "fault")} did not take place: their points were not reached`]),
+    ...(leftovers.length === 0 ? [] : [`stays after deletions, without faults too: ${shortList(leftovers)}`]),
   ];
   return parts.join(", ");
+}
+
+const maxListed = 5;
+
+function shortList(names: readonly string[]): string {
+  const more = names.length - maxListed;
+  return `${names.slice(0, maxListed).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
 }

@@ -66,6 +66,7 @@ const learned = z.object({
   schedules: z.int(),
   convergenceMs: z.number(),
   hasSnapshots: z.boolean(),
+  leftovers: z.array(z.string()),
 });
 const checked = z.object({ finding, isUnconfirmed: z.boolean(), isReached: z.boolean(), schedules: z.int() });
 const response = z.object({ failure: failure.optional(), learned: learned.optional(), checked: checked.optional() });

@@ -39,7 +39,7 @@ export const simulateFlags = z.object({
   full: flag(z.boolean().default(false), {
     ...commandLineOnly,
     flags: "--full",
-    about: "print the timelines of all objects, not only of those that a violation is about",
+    about: "print whole timelines, not only what matters for the objects of a violation",
   }),
   seeds: flag(wholeNumber(0, 1_000_000).prefault("100"), {
     ...commandLineOnly,

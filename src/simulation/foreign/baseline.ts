@@ -13,6 +13,8 @@ import { inCreationOrder, type ProgramIdentity, programObjects } from "./program
 /** Options of {@link prepareCluster}. */
 export interface PrepareClusterOptions {
   readonly identity: ProgramIdentity;
+  /** Of the program. @default 1 */
+  readonly replicas?: number;
   /** The objects of `--crds`. */
   readonly objects: readonly UntypedObject[];
   /** PEM text of the authority of the server. */
@@ -30,8 +32,8 @@ export interface PrepareClusterOptions {
 export interface PreparedCluster {
   /** To be copied by each run. */
   readonly storage: ObjectStorage;
-  /** The Pod that the program is. */
-  readonly podName: string;
+  /** The Pods that the replicas of the program are. */
+  readonly podNames: readonly string[];
 }
 
 /** The server has rejected an object of the user's files. */
@@ -46,7 +48,7 @@ const timeoutMs = 20_000;
 
 /** Prepares the storage. @throws PrepareError */
 export async function prepareCluster(options: PrepareClusterOptions): Promise<PreparedCluster> {
-  const { identity, objects, clock, signal } = options;
+  const { identity, objects, clock, signal, replicas = 1 } = options;
   await using control = new ControlPlane(options);
   await control.ready();
   const { namespace, name } = identity;
@@ -56,13 +58,14 @@ export async function prepareCluster(options: PrepareClusterOptions): Promise<Pr
   });
   // Webhooks come last: the program serves them, and its own Pod is there before them.
   const [webhooks, others] = [objects.filter(isWebhook), objects.filter((object) => !isWebhook(object))];
-  for (const group of [inCreationOrder([...programObjects(identity), ...others]), webhooks]) {
+  for (const group of [inCreationOrder([...programObjects(identity, replicas), ...others]), webhooks]) {
     for (const object of group) await create(object, users, signal);
     await settled(control, clock, signal);
   }
   const labelSelector = `app.kubernetes.io/name=${name}`;
-  const { items: [pod] } = await control.user.listAll(builtin.Pod, { namespace, labelSelector, signal });
-  return { storage: control.api.server.storage.copy(), podName: pod?.metadata.name ?? name };
+  const { items } = await control.user.listAll(builtin.Pod, { namespace, labelSelector, signal });
+  const podNames = Array.from({ length: replicas }, (_, index) => items[index]?.metadata.name ?? `${name}-${index}`);
+  return { storage: control.api.server.storage.copy(), podNames };
 }
 
 function isWebhook({ kind }: UntypedObject): boolean {

@@ -1,6 +1,6 @@
 /**
  * ClusterState: what users and oracles see of the cluster of a run, compared with the start of all runs: the objects that were
- * written since then, all changes, and whether something has changed since another moment.
+ * written since then, all changes, what has stayed of deleted objects, and whether something has changed since another moment.
  */
 import type { KubeObject } from "../../api/mod.ts";
 import { changesSince, transientCollections } from "../engine.ts";
@@ -8,6 +8,7 @@ import type { Outcome } from "../summary.ts";
 import { uncomparedCollections } from "./cluster_summary.ts";
 import { holdsLock } from "./leader_locks.ts";
 import type { ControlPlane } from "./control_plane.ts";
+import { type Leftover, leftoversOf } from "./leftovers.ts";
 
 /** The state of one run. */
 export class ClusterState {
@@ -31,6 +32,21 @@ export class ClusterState {
     return { objects, changes, deletedNamespaces: this.#deletedNamespaces(), outcomes };
   }
 
+  /** What the program has created for objects that users have created and deleted. */
+  leftovers(): readonly Leftover[] {
+    const { steps, program } = this.#control.creators;
+    const live = [...this.#control.objects()].filter(({ collection, object }) =>
+      !transientCollections.has(collection) && !holdsLock(object)
+    );
+    const isOf = (uids: ReadonlySet<string>) => ({ object }: { readonly object: KubeObject }) =>
+      uids.has(object.metadata.uid ?? "");
+    return leftoversOf({
+      created: live.filter(isOf(program)),
+      live: live.filter(isOf(steps)).map(({ object }) => object),
+      deleted: this.#deletedObjects().filter((object) => steps.has(object.metadata.uid ?? "")),
+    });
+  }
+
   /** True if something has changed since a revision but Leases and Events. */
   hasChangedSince(revision: number): boolean {
     if (revision < 0) return true;
@@ -41,12 +57,15 @@ export class ClusterState {
   }
 
   #deletedNamespaces(): ReadonlySet<string> {
-    const names = new Set<string>();
-    for (const { collection, change } of this.#control.api.server.storage.changesAfter(this.#firstRevision)) {
-      const { metadata } = change.current.object as unknown as KubeObject;
-      if (collection === "namespaces" && change.kind === "deleted") names.add(metadata.name ?? "");
-    }
-    return names;
+    const namespaces = this.#deletedObjects().filter(({ kind }) => kind === "Namespace");
+    return new Set(namespaces.map(({ metadata }) => metadata.name ?? ""));
+  }
+
+  #deletedObjects(): readonly KubeObject[] {
+    const changes = [...this.#control.api.server.storage.changesAfter(this.#firstRevision)];
+    return changes.flatMap(({ change: { kind, current } }) =>
+      kind === "deleted" ? [current.object as unknown as KubeObject] : []
+    );
   }
 }
 

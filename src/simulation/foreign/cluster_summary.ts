@@ -5,6 +5,8 @@
 import { controllerOf, type KubeObject } from "../../api/mod.ts";
 import { type LearnedNames, learnNames, type SummaryChange } from "../engine.ts";
 import { type Outcome, type Summary, type SummaryObject, summaryOf } from "../summary.ts";
+import type { Leftover } from "./leftovers.ts";
+import type { ForeignRunResult } from "./run_options.ts";
 
 /**
  * Collections that are not compared: they follow from others with any number of intermediate states, or are about the program
@@ -53,4 +55,19 @@ function viewOf({ collection, change }: SummaryChange): SummaryObject {
 /** What runs without faults teach about names. @param outcomes the end of each run */
 export function learnedNames(outcomes: readonly Outcome[]): LearnedNames {
   return learnNames(outcomes.map(({ objects, changes }) => [...changes.map(viewOf), ...objects]));
+}
+
+/** What has stayed of deleted objects, by the names that runs share: `secrets default/a`. */
+export function leftoverNames(
+  { leftovers, steps }: Pick<ForeignRunResult, "leftovers" | "steps">,
+  learned?: LearnedNames,
+): ReadonlyMap<string, Leftover> {
+  const state = steps.at(-1)?.state;
+  if (leftovers.length === 0 || state === undefined) return new Map();
+  const { objects } = summaryOf({ ...state, objects: leftovers.map(({ view }) => view) }, learned);
+  const byUid = new Map(leftovers.map((one) => [one.view.object.metadata.uid, one]));
+  return new Map([...objects].flatMap(([name, { metadata: { uid } }]) => {
+    const leftover = byUid.get(uid);
+    return leftover === undefined ? [] : [[name, leftover]];
+  }));
 }

@@ -17,6 +17,7 @@ import type { Clock, Random } from "../../async/mod.ts";
 import { ApiError, Client, type Transport } from "../../client/mod.ts";
 import { SimulatedCluster } from "../../cluster/mod.ts";
 import { conflictingPatch, type StoredView, storedViews, userFieldManager, type UsersServer } from "../engine.ts";
+import { knownTextOf } from "../../runtime/mod.ts";
 import type { ProgramIdentity } from "./program_objects.ts";
 
 /** Options of a {@link ControlPlane}. */
@@ -36,7 +37,15 @@ export interface ControlPlaneOptions {
   readonly callWebhook?: CallWebhook;
   /** Scripts the commands of containers. @default the small shell of the server runs those that it knows */
   readonly execAnswers?: ExecAnswers;
+  /** Of the storage: who has created which objects. @default nobody */
+  readonly creators?: Creators;
   readonly onError: (error: unknown) => void;
+}
+
+/** The UIDs of objects, by who has created them. */
+export interface Creators {
+  readonly steps: ReadonlySet<string>;
+  readonly program: ReadonlySet<string>;
 }
 
 /** Which requests a transport of the control plane sends. */
@@ -50,7 +59,8 @@ export class ControlPlane implements AsyncDisposable, UsersServer {
   /** A client that acts as a user. */
   readonly user: Client;
   /** The UIDs of the objects that steps have created. */
-  readonly createdBySteps: Set<string> = new Set();
+  readonly createdBySteps: Set<string>;
+  readonly #createdByProgram: Set<string>;
   readonly #stop = new AbortController();
   readonly #running: Promise<void>;
   readonly #nodesCreated: Promise<void>;
@@ -58,7 +68,9 @@ export class ControlPlane implements AsyncDisposable, UsersServer {
 
   constructor(options: ControlPlaneOptions) {
     const { clock, random, storage, identity, ca, onError } = options;
-    const { signingKey, removedVersions, callWebhook, execAnswers } = options;
+    const { signingKey, removedVersions, callWebhook, execAnswers, creators } = options;
+    this.createdBySteps = new Set(creators?.steps);
+    this.#createdByProgram = new Set(creators?.program);
     const token = () => crypto.randomUUID();
     this.#tokens = { user: token(), program: token(), cluster: token() };
     const account = `system:serviceaccount:${identity.namespace}:${identity.name}`;
@@ -94,13 +106,25 @@ export class ControlPlane implements AsyncDisposable, UsersServer {
     return this.api.server.storage.revision;
   }
 
+  /** Who has created what so far. */
+  get creators(): Creators {
+    return { steps: new Set(this.createdBySteps), program: new Set(this.#createdByProgram) };
+  }
+
   /** The transport of one side. */
   transportOf(sender: Sender): Transport {
-    return (request) => {
+    return async (request) => {
       const headers = new Headers(request.headers);
       headers.set("authorization", `Bearer ${this.#tokens[sender]}`);
-      return this.api.server.fetch(new Request(request, { headers }));
+      const response = await this.api.server.fetch(new Request(request, { headers }));
+      if (sender === "program" && response.status === 201) await this.#noteCreatedByProgram(response);
+      return response;
     };
+  }
+
+  async #noteCreatedByProgram(response: Response): Promise<void> {
+    const { metadata }: Partial<KubeObject> = JSON.parse(knownTextOf(response) ?? await response.clone().text());
+    if (metadata?.uid !== undefined) this.#createdByProgram.add(metadata.uid);
   }
 
   /** The objects that exist. */

@@ -10,6 +10,8 @@ import type { ProxiedProcess, StaleView } from "../engine.ts";
 export interface ForeignProcessOptions {
   /** The number of the process in its run, from 1. */
   readonly id: number;
+  /** The number of its replica, from 1. */
+  readonly replica: number;
   /** Identifies its requests. It is new for each process, so that late requests of a killed one are refused. */
   readonly token: string;
   readonly argv: readonly string[];
@@ -17,6 +19,8 @@ export interface ForeignProcessOptions {
   readonly workingDirectory?: string;
   /** Called when it has ended without being killed by the simulation. */
   readonly onExit: (exited: ForeignProcess, end: ProgramEnd) => void;
+  /** Called when it is stopped by SIGSTOP. */
+  readonly onPause: (paused: ForeignProcess) => void;
 }
 
 /** The most text of the output that is kept. */
@@ -25,10 +29,13 @@ const maxOutputCharacters = 64 * 1024;
 /** One process of the program. */
 export class ForeignProcess implements ProxiedProcess {
   readonly id: number;
+  readonly replica: number;
   readonly token: string;
   unreachableUntil = 0;
   crashesNext = false;
   staleView: StaleView | undefined;
+  /** The server has answered a request of it. */
+  hasAnswer = false;
   /** It has opened its watches, so it has started. */
   hasWatched = false;
   /** When it has opened the first one. */
@@ -40,6 +47,7 @@ export class ForeignProcess implements ProxiedProcess {
 
   constructor(options: ForeignProcessOptions) {
     this.id = options.id;
+    this.replica = options.replica;
     this.token = options.token;
     this.#options = options;
   }
@@ -48,9 +56,9 @@ export class ForeignProcess implements ProxiedProcess {
     return this.#hasEnded;
   }
 
-  /** The last lines that it has printed, without secrets. */
-  lastOutput(maxLines: number): readonly string[] {
-    return redactText(this.#output).split("\n").filter((line) => line.trim() !== "").slice(-maxLines);
+  /** The newest part of what it has printed, without secrets. */
+  get output(): string {
+    return redactText(this.#output);
   }
 
   /** Starts the program. */
@@ -78,6 +86,7 @@ export class ForeignProcess implements ProxiedProcess {
 
   pause(): void {
     this.#group?.signal("SIGSTOP");
+    this.#options.onPause(this);
   }
 
   resume(): Promise<void> {

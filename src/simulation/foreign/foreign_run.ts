@@ -6,20 +6,21 @@
  */
 import { scope } from "../../async/mod.ts";
 import type { Entry, NewEntry, Recorder } from "../../observe/mod.ts";
-import { joinPath, listenTcp, makeDirectory, type ProgramEnd, removePath, type Server } from "../../runtime/mod.ts";
-import { FaultIndex, NetworkProxy, RunRecorder, UserActions } from "../engine.ts";
+import { joinPath, listenTcp, makeDirectory, removePath, type Server } from "../../runtime/mod.ts";
+import { requestInfo } from "../../manager/mod.ts";
+import { FaultIndex, isRenewal, NetworkProxy, RunRecorder, UserActions } from "../engine.ts";
 import type { FaultOf } from "../fault_plan.ts";
-import type { Violation } from "../violation.ts";
 import { ClusterState, isEqual } from "./cluster_state.ts";
 import { clusterSummary } from "./cluster_summary.ts";
 import { ControlPlane } from "./control_plane.ts";
-import { ForeignProcess } from "./foreign_process.ts";
+import type { ForeignProcess } from "./foreign_process.ts";
 import { stepText } from "./foreign_workload.ts";
 import { startFrontServer } from "./front_server.ts";
 import { freeLocks, isLockWrite } from "./leader_locks.ts";
 import { PassedPoints } from "./passed_points.ts";
 import { StepRunner } from "./perform_step.ts";
-import { launchOf, portsOf, webhookUrlOf, writeKubeconfig } from "./program.ts";
+import { type Launch, launchOf, portsOf, webhookUrlOf, writeKubeconfig } from "./program.ts";
+import { ProgramReplicas } from "./program_replicas.ts";
 import type { ForeignRunOptions, ForeignRunResult, StepEnd } from "./run_options.ts";
 import { ServiceStubs } from "./service_stubs.ts";
 import { revisionOf } from "./stale_revision.ts";
@@ -31,10 +32,6 @@ const maxOpeningMs = 1_500;
 const betweenStepsMs = 250;
 /** How long an object is foreign, in milliseconds: programs retry within a second or two. */
 const foreignMs = 3_000;
-/** From the end of a process that no fault ended to the next start, as the kubelet waits. */
-const restartMs = 500;
-/** Exits without a fault after which a run ends. */
-const maxExits = 3;
 const maxOutputLines = 20;
 
 /** One run. Dispose it to end everything that it has started. */
@@ -47,28 +44,25 @@ export class ForeignRun implements AsyncDisposable {
   readonly #users: UserActions;
   readonly #entries: Entry[] = [];
   readonly #points = new PassedPoints();
-  readonly #violations: Violation[] = [];
   readonly #steps: StepEnd[] = [];
   readonly #outcomes: string[] = [];
   readonly #startedAt: number;
   readonly #state: ClusterState;
+  readonly #replicas: ProgramReplicas;
   #server: Server | undefined;
   #stubs: ServiceStubs | undefined;
   #ports: readonly number[] = [];
-  #process: ForeignProcess | undefined;
-  #lastOutput: readonly string[] = [];
-  #processes = 0;
-  #isStarting = false;
-  #exits = 0;
+  /** The process that has written a lock last. */
+  #leader: ForeignProcess | undefined;
   #step = 0;
   #isPumping = false;
 
   constructor(options: ForeignRunOptions) {
-    const { clock, random, plan, program, storage, onError, removedVersions, signingKey } = options;
+    const { clock, random, plan, program, storage, onError, removedVersions, signingKey, signal, creators } = options;
     this.#options = options;
     this.#startedAt = clock.monotonic();
     this.#control = new ControlPlane({
-      ...{ clock, random, storage, onError, removedVersions, signingKey },
+      ...{ clock, random, storage, onError, removedVersions, signingKey, creators },
       identity: program.identity,
       ca: options.certificates.ca,
       callWebhook: program.webhooks?.callerOf(() => webhookUrlOf(program, this.#ports)),
@@ -86,13 +80,22 @@ export class ForeignRun implements AsyncDisposable {
       ...{ clock, random, faults: this.#faults, recorder: this.#recorder },
       revision: () => this.#control.revision,
       onReady: () => this.#wake(),
-      crash: (process, downMs) => this.#crash(process, downMs),
+      crash: (process, downMs) => this.#replicas.crash(process, downMs),
       actAsUser: (action, path, body) => this.#users.act(action, path, body),
       deleteLease: () => freeLocks(this.#control),
       isLock: (request) => isLockWrite(request, this.#control),
       onWrite: (_, request) => {
         if (request.method === "DELETE") this.#users.noteDelete(new URL(request.url).pathname);
       },
+    });
+    this.#replicas = new ProgramReplicas({
+      ...{ clock, signal, onError, recorder: this.#recorder, count: options.podNames.length },
+      workingDirectory: program.workingDirectory,
+      launch: (replica, token) => this.#launch(replica, token),
+      disconnect: (process) => this.#proxy.disconnect(process),
+      onPause: (process) => this.#onPause(process),
+      onEnd: (process) => this.#onEnd(process),
+      faults: () => this.#faults.applied,
     });
   }
 
@@ -103,13 +106,13 @@ export class ForeignRun implements AsyncDisposable {
     await this.#listen();
     this.#step = firstStep - 1;
     this.#points.startStep(this.#step);
-    if (!await this.#startStale()) this.#start();
+    if (!await this.#startStale()) this.#replicas.start();
     await this.#settle();
     const runner = new StepRunner({
       client: this.#control.user,
       clock: this.#options.clock,
       namespace: workload.namespace,
-      restartOperator: () => this.#restart(),
+      restartOperator: () => this.#replicas.restart(),
     });
     for (const [index, step] of workload.steps.entries()) {
       if (index + 1 < firstStep) continue;
@@ -124,17 +127,14 @@ export class ForeignRun implements AsyncDisposable {
       this.#outcomes.push(outcome.kind);
       if (step.atOnce !== true) await this.#settle();
       if (await this.#restartStale(this.#step)) await this.#settle(true);
-      if (this.#exits >= maxExits) break;
+      if (this.#replicas.isLooping) break;
     }
     await this.#undoForeign();
     return this.#result();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    const process = this.#process;
-    process?.kill();
-    if (process !== undefined) this.#proxy.disconnect(process);
-    await process?.gone();
+    await this.#replicas.end();
     await this.#server?.close();
     await this.#stubs?.[Symbol.asyncDispose]();
     await this.#control[Symbol.asyncDispose]();
@@ -142,41 +142,53 @@ export class ForeignRun implements AsyncDisposable {
   }
 
   #result(): ForeignRunResult {
+    const isWhole = this.#step === this.#options.workload.steps.length;
     return {
       firstStep: this.#options.firstStep ?? 1,
       steps: this.#steps,
       points: this.#points.list,
-      watches: this.#process === undefined ? 0 : this.#proxy.watchesOf(this.#process),
+      watches: this.#openWatches(),
       collections: [...this.#points.collections],
-      violations: [...this.#violations, ...this.#users.violations()],
+      violations: this.#users.violations(),
+      exits: this.#replicas.exits,
+      leftovers: isWhole ? this.#state.leftovers() : [],
       applied: this.#faults.applied,
       requests: this.#proxy.requests,
       entries: this.#entries,
       output: [
         ...(this.#stubs?.unanswered ?? []).map((request) => `no answer is recorded for ${request}`),
-        ...this.#process?.lastOutput(maxOutputLines) ?? this.#lastOutput,
+        ...this.#replicas.lastOutput(maxOutputLines),
       ],
+      errors: this.#replicas.errors(),
       ms: this.#options.clock.monotonic() - this.#startedAt,
     };
   }
 
   async #listen(): Promise<void> {
-    const { certificates, clientCa, onError, program, folder } = this.#options;
+    const { certificates, clientCa, onError, program, folder, podNames } = this.#options;
     await makeDirectory(folder);
-    const send = (process: ForeignProcess) => (request: Request, key: string | undefined) =>
-      this.#proxy.send(process, request, key);
+    const send = (process: ForeignProcess) => async (request: Request, key: string | undefined) => {
+      const response = await this.#proxy.send(process, request, key);
+      process.hasAnswer = true;
+      if (response.ok && this.#isLockWrite(request)) this.#leader = process;
+      return response;
+    };
     const serviceToken = crypto.randomUUID();
     this.#server = await startFrontServer({
       ...{ certificates, clientCa, onError },
       senderOf: (token) => {
         if (token === serviceToken) return this.#control.transportOf("user");
-        return this.#process?.token === token ? send(this.#process) : undefined;
+        const process = this.#replicas.running.find((one) => one.token === token);
+        return process && send(process);
       },
-      senderOfCertificate: () => this.#process && send(this.#process),
+      senderOfCertificate: () => {
+        const [process] = this.#replicas.running;
+        return process && send(process);
+      },
       isCustom: (collection) => this.#isCustom(collection),
       direct: this.#control.transportOf("program"),
     });
-    this.#ports = await freePorts(portsOf(program));
+    this.#ports = await freePorts(portsOf(program) * podNames.length);
     const { services = [], hasOwnNetwork, clock, signal } = this.#options;
     const { workingDirectory } = program;
     // The applications that the program talks to may ask the server, and no fault applies to that.
@@ -191,76 +203,40 @@ export class ForeignRun implements AsyncDisposable {
     });
   }
 
+  #isLockWrite(request: Request): boolean {
+    return request.method !== "GET" && (isRenewal(requestInfo(request)) || isLockWrite(request, this.#control));
+  }
+
+  /** The next process does not wait for the end of a lock: that of a killed leader is free. */
+  async #onEnd(process: ForeignProcess | undefined): Promise<void> {
+    const isLeader = process === this.#leader || this.#options.podNames.length === 1;
+    if (isLeader) await freeLocks(this.#control);
+    await this.#stubs?.operatorEnded();
+  }
+
+  /** A paused leader loses its lock to another replica at once, as after a pause that is longer than its duration. */
+  #onPause(process: ForeignProcess): void {
+    if (process !== this.#leader || this.#options.podNames.length === 1) return;
+    this.#recorder.note("fault", "the lock of the paused process expires", { process: process.id });
+    freeLocks(this.#control).catch(this.#options.onError);
+  }
+
   #isCustom(collection: string): boolean {
     const { storage } = this.#control.api.server;
     return storage.get("customresourcedefinitions.apiextensions.k8s.io", "", collection) !== undefined;
   }
 
-  /** Starts a process of the program. */
-  #start(): void {
-    const { program, podName, folder, onError } = this.#options;
-    this.#isStarting = true;
-    const id = ++this.#processes;
-    const token = crypto.randomUUID();
-    const port = this.#server?.port ?? 0;
-    const place = { folder, token, podName, port, freePorts: this.#ports, stubs: this.#stubs };
-    launchOf(program, place).then(({ argv, env }) => {
-      const { workingDirectory } = program;
-      const process = new ForeignProcess({
-        ...{ id, token, argv, env, workingDirectory },
-        onExit: (exited, end) => this.#onExit(exited, end),
-      });
-      this.#process = process;
-      this.#isStarting = false;
-      this.#recorder.starts(id, []);
-      process.start();
-    }).catch(onError);
-  }
-
-  #crash(process: ForeignProcess, downMs: number): void {
-    this.#recorder.ends("fault", "the process is killed", { process: process.id });
-    void this.#replace(process, downMs);
-  }
-
-  /** Kills a process, and starts the next one when it is gone. */
-  async #replace(process: ForeignProcess | undefined, downMs: number): Promise<void> {
-    const { clock, signal } = this.#options;
-    this.#isStarting = true;
-    process?.kill();
-    if (process !== undefined) this.#proxy.disconnect(process);
-    this.#lastOutput = process?.lastOutput(maxOutputLines) ?? [];
-    this.#process = undefined;
-    try {
-      await process?.gone();
-      // The next one does not wait for the end of locks.
-      await freeLocks(this.#control);
-      await this.#stubs?.operatorEnded();
-      await clock.sleep(downMs, signal);
-      this.#start();
-    } catch (error) {
-      if (!signal.aborted) this.#options.onError(error);
-    }
-  }
-
-  async #restart(): Promise<void> {
-    const process = this.#process;
-    if (process !== undefined) this.#recorder.ends("user", "the process is restarted", { process: process.id });
-    await this.#replace(process, 0);
-  }
-
-  #onExit(process: ForeignProcess, end: ProgramEnd): void {
-    this.#proxy.disconnect(process);
-    const text = end.kind === "exited"
-      ? `exits with code ${end.code}`
-      : end.kind === "killed"
-      ? `ends by ${end.by}`
-      : `cannot start: ${end.message}`;
-    this.#recorder.ends("operator", text, { process: process.id });
-    this.#exits++;
-    this.#violations.push({ invariant: "process-exit", message: `the program ${text}` });
-    this.#lastOutput = process.lastOutput(maxOutputLines);
-    this.#process = undefined;
-    if (this.#exits < maxExits) void this.#replace(undefined, restartMs);
+  /** How a process of a replica is started. Replicas have no file and no port in common. */
+  #launch(replica: number, token: string): Promise<Launch> {
+    const { program, podNames, folder } = this.#options;
+    const isOnly = podNames.length === 1;
+    const ports = portsOf(program);
+    return launchOf(program, {
+      ...{ token, stubs: this.#stubs, port: this.#server?.port ?? 0 },
+      folder: isOnly ? folder : joinPath(folder, `replica-${replica}`),
+      podName: podNames[replica - 1] ?? "",
+      freePorts: this.#ports.slice((replica - 1) * ports, replica * ports),
+    });
   }
 
   /**
@@ -279,14 +255,14 @@ export class ForeignRun implements AsyncDisposable {
   async #startStale(): Promise<boolean> {
     const [fault] = this.#step === 0 ? [] : this.#faults.afterStep(this.#step);
     if (fault === undefined) return false;
-    await this.#startOn(fault, () => this.#start());
+    await this.#startOn(fault, () => this.#replicas.start());
     return true;
   }
 
   /** Restarts the program on a server whose lists and watches show an older state. @returns true if the run must settle */
   async #restartStale(step: number): Promise<boolean> {
     const faults = this.#faults.afterStep(step);
-    for (const fault of faults) await this.#startOn(fault, () => this.#restart());
+    for (const fault of faults) await this.#startOn(fault, () => this.#replicas.restart());
     return faults.some(({ early }) => early !== true);
   }
 
@@ -296,10 +272,10 @@ export class ForeignRun implements AsyncDisposable {
     const details = { resourceVersion: String(revision), detail: fault.only ?? "" };
     this.#recorder.note("fault", "restart on a stale server", details);
     await start();
-    const process = await this.#started();
-    if (process === undefined) return;
-    process.staleView = { revision, thawsAt: Infinity, only: fault.only };
-    void this.#thaw(process, fault);
+    for (const process of await this.#replicas.started()) {
+      process.staleView = { revision, thawsAt: Infinity, only: fault.only };
+      void this.#thaw(process, fault);
+    }
   }
 
   /** The server catches up some time after the process has begun to watch. */
@@ -317,13 +293,6 @@ export class ForeignRun implements AsyncDisposable {
     if (staleView === undefined) return;
     process.staleView = { ...staleView, thawsAt: clock.monotonic() + thawMs };
     this.#proxy.updateThaw(process);
-  }
-
-  /** The process that starts. */
-  async #started(): Promise<ForeignProcess | undefined> {
-    const { clock, signal } = this.#options;
-    while (this.#isStarting) await clock.sleep(1, signal);
-    return this.#process;
   }
 
   /** Foreign objects become the program's again; it must leave them alone before. */
@@ -361,7 +330,7 @@ export class ForeignRun implements AsyncDisposable {
       if (isBusy) changedAt = Math.max(changedAt, Math.min(now, changedAt + pollMs * 2));
       const neededMs = this.#neededQuietMs(fields);
       if (!isBusy && now - changedAt >= neededMs) break;
-      if (this.#exits >= maxExits) break;
+      if (this.#replicas.isLooping) break;
       if (now - startedAt > pace.settleMs) {
         isSettled = false;
         break;
@@ -369,35 +338,47 @@ export class ForeignRun implements AsyncDisposable {
       await clock.sleep(pollMs, waiting.signal);
     }
     const tookMs = clock.monotonic() - startedAt;
-    const storage = keepsSnapshots === true ? this.#control.api.server.storage.copy() : undefined;
+    const { api: { server: { storage } }, creators } = this.#control;
+    const snapshot = keepsSnapshots === true ? { storage: storage.copy(), creators } : undefined;
     const state = this.#state.outcome([...this.#outcomes]);
     const { revision } = this.#control;
-    const end = {
-      ...{ state, summary: clusterSummary(state, learned) },
-      ...{ isSettled, maxGapMs, tookMs, revision, storage },
+    const end: StepEnd = {
+      ...{ step: this.#step, state, summary: clusterSummary(state, learned) },
+      ...{ isSettled, maxGapMs, tookMs, revision, snapshot },
     };
     this.#steps[replacesLast ? this.#steps.length - 1 : this.#steps.length] = end;
   }
 
   /** True while the program starts, or something is delayed. A watch that the program has given up is not waited for. */
   #isBusy(sinceStartMs: number, quietMs: number): boolean {
-    const process = this.#process;
-    const { watches = 1, pace } = this.#options;
-    if (this.#isStarting) return true;
-    if (process === undefined) return this.#exits < maxExits;
-    const { staleView } = process;
-    if (staleView !== undefined && staleView.thawsAt > this.#options.clock.monotonic()) return true;
+    const { running, isStarting, isLooping } = this.#replicas;
+    if (isStarting) return true;
+    if (running.length === 0) return !isLooping;
+    const now = this.#options.clock.monotonic();
+    if (running.some(({ staleView }) => staleView !== undefined && staleView.thawsAt > now)) return true;
     if (this.#users.isBusy()) return false;
-    if (!process.hasWatched) {
-      const open = this.#proxy.watchesOf(process);
-      if (open === 0 && sinceStartMs < pace.startMs) return true;
-      process.watchesSince ??= this.#options.clock.monotonic();
-      const watchesMs = this.#options.clock.monotonic() - process.watchesSince;
-      // A program may open some of its watches only when it needs them.
-      if (open < watches && watchesMs < maxOpeningMs) return true;
-      process.hasWatched = true;
-    }
-    return this.#proxy.isBusy() && quietMs < pace.patienceMs;
+    if (!this.#hasStarted(running, sinceStartMs)) return true;
+    return this.#proxy.isBusy() && quietMs < this.#options.pace.patienceMs;
+  }
+
+  /** True when all replicas have reached the server, and one of them has opened its watches. */
+  #hasStarted(running: readonly ForeignProcess[], sinceStartMs: number): boolean {
+    const { watches = 1, pace, clock } = this.#options;
+    if (running.some((process) => !process.hasAnswer) && sinceStartMs < pace.startMs) return false;
+    if (running.some(({ hasWatched }) => hasWatched)) return true;
+    const busiest = running.toSorted((one, other) => this.#proxy.watchesOf(other) - this.#proxy.watchesOf(one))[0];
+    if (busiest === undefined) return false;
+    const open = this.#proxy.watchesOf(busiest);
+    if (open === 0 && sinceStartMs < pace.startMs) return false;
+    busiest.watchesSince ??= clock.monotonic();
+    // A program may open some of its watches only when it needs them.
+    if (open < watches && clock.monotonic() - busiest.watchesSince < maxOpeningMs) return false;
+    busiest.hasWatched = true;
+    return true;
+  }
+
+  #openWatches(): number {
+    return Math.max(0, ...this.#replicas.running.map((process) => this.#proxy.watchesOf(process)));
   }
 
   /** In the state that is expected, a step is over soon; after the last one, a late change would be missed. */
@@ -409,7 +390,7 @@ export class ForeignRun implements AsyncDisposable {
 
   #isExpected(fields: ReadonlyMap<string, string>): boolean {
     const { expected, masked = new Set() } = this.#options;
-    const wanted = expected?.[this.#step];
+    const wanted = expected?.get(this.#step);
     return wanted !== undefined && isEqual(fields, wanted, masked);
   }
 

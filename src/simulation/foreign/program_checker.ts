@@ -4,25 +4,21 @@
  *
  * Guarantees: nothing of the program lives after a run. A finding has the plan that reproduces it.
  */
-import { seededRandom } from "../../async/mod.ts";
 import type { Entry } from "../../observe/mod.ts";
-import { joinPath } from "../../runtime/mod.ts";
-import { issueCertificates, type IssuedCertificates } from "../../webhook/mod.ts";
 import { faultKinds, type FaultPlan, noFaults } from "../fault_plan.ts";
-import { foldRepeats, timelineOf } from "../timeline.ts";
+import { focusedTimeline } from "../timeline.ts";
+import { nameOf, shownName } from "../engine.ts";
 import type { Violation } from "../violation.ts";
-import { prepareCluster, type PreparedCluster } from "./baseline.ts";
 import { isEqual } from "./cluster_state.ts";
-import { ForeignRun } from "./foreign_run.ts";
 import type { ForeignWorkload } from "./foreign_workload.ts";
 import { firstStepOf } from "./passed_points.ts";
-import { canMount, type ProgramOptions } from "./program.ts";
 import { programFaults } from "./program_faults.ts";
-import type { ProgramIdentity } from "./program_objects.ts";
-import { compareRun, type ProgramReference, referenceOf } from "./program_reference.ts";
-import { ProgramWebhooks } from "./program_webhooks.ts";
-import type { ForeignRunOptions, ForeignRunResult, RunPace } from "./run_options.ts";
-import { serviceObjects } from "./service_stubs.ts";
+import { compareRun } from "./compare_run.ts";
+import { newErrors } from "./error_logs.ts";
+import { startFailure } from "./program_exits.ts";
+import { type ProgramReference, referenceOf } from "./program_reference.ts";
+import { ProgramSimulation } from "./program_simulation.ts";
+import type { ForeignRunResult, RunPace } from "./run_options.ts";
 import type {
   CheckedPlan,
   LearnedWorkload,
@@ -53,16 +49,6 @@ const patientRetryMs = 70_000;
 const patientStartMs = 15_000;
 /** Without faults once more, before a difference is believed. */
 const extraReferenceRuns = 1;
-const serverHosts = ["127.0.0.1", "localhost", "kubernetes.default.svc"];
-const certificateMs = 24 * 3_600_000;
-const defaultIdentity: ProgramIdentity = { namespace: "operator-system", name: "operator" };
-
-interface Parts {
-  readonly program: ProgramOptions;
-  readonly certificates: IssuedCertificates;
-  readonly clientCa: string;
-  readonly prepared: PreparedCluster;
-}
 
 /** Prepares a program, and runs its plans in this process. */
 export class ProgramChecker implements PlanChecker {
@@ -97,76 +83,6 @@ export class ProgramChecker implements PlanChecker {
     return state;
   }
 }
-
-class ProgramSimulation {
-  readonly #options: SimulateProgramOptions;
-  readonly #parts: Parts;
-  #runs = 0;
-
-  private constructor(options: SimulateProgramOptions, parts: Parts) {
-    this.#options = options;
-    this.#parts = parts;
-  }
-
-  static async prepare(options: SimulateProgramOptions): Promise<ProgramSimulation> {
-    const { clock, random, identity = defaultIdentity, env, folder, command, values, workingDirectory } = options;
-    const { hosts, webhookUrl, services = [], signal, onError } = options;
-    const now = clock.now();
-    const [certificates, client, hasMounts] = await Promise.all([
-      issueCertificates({ hosts: serverHosts, now, lifetimeMs: certificateMs }),
-      issueCertificates({ hosts: [identity.name], now, lifetimeMs: certificateMs, usage: "client" }),
-      canMount(joinPath(folder, "mount"), env),
-    ]);
-    const { ca } = certificates;
-    const webhooks = webhookUrl === undefined
-      ? undefined
-      : await ProgramWebhooks.create({ objects: options.objects, host: hostOf(webhookUrl), clock });
-    const given = [...serviceObjects(services, identity.namespace), ...options.objects];
-    const objects = given.map((object) => webhooks?.withAuthority(object) ?? object);
-    const { removedVersions } = options;
-    const prepared = await prepareCluster({ identity, objects, ca, clock, random, signal, onError, removedVersions });
-    const place = { hosts, values, webhooks, webhookUrl };
-    const program = { command, identity, env, workingDirectory, ca, client, hasMounts, ...place };
-    return new ProgramSimulation(options, { program, certificates, clientCa: client.ca, prepared });
-  }
-
-  /** Runs a workload once. @param how from an earlier state, with what is expected */
-  async runOnce(workload: ForeignWorkload, how: RunVariant): Promise<ForeignRunResult> {
-    const { program, certificates, clientCa, prepared } = this.#parts;
-    const { clock, signal, onError, folder, services, hasOwnNetwork, removedVersions } = this.#options;
-    const number = ++this.#runs;
-    await using run = new ForeignRun({
-      ...{
-        program,
-        certificates,
-        clientCa,
-        clock,
-        signal,
-        onError,
-        workload,
-        services,
-        hasOwnNetwork,
-        removedVersions,
-      },
-      plan: noFaults,
-      storage: prepared.storage,
-      firstRevision: prepared.storage.revision,
-      podName: prepared.podName,
-      folder: joinPath(folder, `run-${number}`),
-      random: seededRandom(number),
-      ...how,
-    });
-    return await run.run();
-  }
-
-  get firstRevision(): number {
-    return this.#parts.prepared.storage.revision;
-  }
-}
-
-type RunVariant =
-  & Pick<ForeignRunOptions, "pace">
-  & Partial<ForeignRunOptions>;
 
 /** The simulation of one workload. */
 class WorkloadState {
@@ -232,6 +148,7 @@ class WorkloadState {
       schedules: this.#schedules,
       convergenceMs: Math.max(0, (first?.steps[1]?.tookMs ?? 0) - this.#firstPace.quietMs),
       hasSnapshots: this.#hasSnapshots,
+      leftovers: [...this.#reference.leftovers].map(shownName),
     };
   }
 
@@ -243,7 +160,8 @@ class WorkloadState {
     this.#hasSnapshots = true;
     this.#schedules++;
     const result = await this.#runPlan(noFaults, last);
-    const [end, expected] = [result.steps.at(-1), this.#reference.steps.at(-1)];
+    const end = result.steps.at(-1);
+    const expected = this.#reference.steps.at(-1);
     this.#hasSnapshots = end !== undefined && expected !== undefined &&
       isEqual(expected.summary.fields, end.summary.fields, this.#reference.masked) &&
       isEqual(expected.summary.lifecycles, end.summary.lifecycles, this.#reference.masked);
@@ -290,7 +208,9 @@ class WorkloadState {
   async #runPlan(plan: FaultPlan, atLeast = 1, minPatienceMs = 0): Promise<ForeignRunResult> {
     const { pace, steps, masked, learned, watches } = this.#reference;
     const first = plan.faults.length === 0 ? atLeast : Math.min(...plan.faults.map(firstStepOf));
-    const snapshot = this.#hasSnapshots && first > 1 ? steps[first - 1]?.storage : undefined;
+    const snapshot = this.#hasSnapshots && first > 1
+      ? steps.find(({ step }) => step === first - 1)?.snapshot
+      : undefined;
     return await this.#simulation.runOnce(this.#workload, {
       plan,
       pace: {
@@ -298,26 +218,39 @@ class WorkloadState {
         patienceMs: Math.max(pace.patienceMs, minPatienceMs),
         settleMs: Math.max(pace.settleMs, minPatienceMs * 2),
       },
-      expected: steps.map(({ summary }) => summary.fields),
+      expected: new Map(steps.map(({ step, summary }) => [step, summary.fields])),
       learned,
       masked,
       watches,
-      ...(snapshot === undefined ? {} : { storage: snapshot, firstStep: first }),
+      ...(snapshot === undefined ? {} : { ...snapshot, firstStep: first }),
     });
   }
 
   #findingOf(
     plan: FaultPlan,
-    { entries, output }: ForeignRunResult,
+    result: ForeignRunResult,
     { violations, seen, runs }: Pick<ProgramFinding, "violations" | "seen" | "runs">,
   ): ProgramFinding {
-    const timeline = foldRepeats(timelineOf(entries.filter((entry) => !isDiscovery(entry))));
-    return { workload: this.#workload.name, plan, violations, seen, runs, timeline, entries, output };
+    const { output } = result;
+    const entries = result.entries.filter((entry) => !isDiscovery(entry));
+    const timeline = focusedTimeline(entries, objectsOf(violations, result));
+    const errors = newErrors(result.errors, this.#reference.errors);
+    return { workload: this.#workload.name, plan, violations, seen, runs, timeline, entries, output, errors };
   }
 
   #isKnown(violations: readonly Violation[]): boolean {
     return this.#findings.some((finding) => isSameFinding(finding.violations, violations));
   }
+}
+
+/** The objects of violations, by the names that they have in a run. */
+function objectsOf(violations: readonly Violation[], { steps }: ForeignRunResult): readonly string[] {
+  const named = steps.at(-1)?.summary.objects;
+  return violations.flatMap(({ object }) => {
+    if (object === undefined) return [];
+    const live = named?.get(object);
+    return [live === undefined ? object : nameOf(object.split(" ")[0] ?? "", live)];
+  });
 }
 
 /** True for a read of what the server serves, which each process begins with. */
@@ -330,20 +263,14 @@ export function isSameFinding([one]: readonly Violation[], [other]: readonly Vio
   return one?.invariant === other?.invariant && one?.object === other?.object && one?.message === other?.message;
 }
 
-/** The host of a URL whose port may be a placeholder: `::1` of `https://[::1]:{port}`. */
-function hostOf(url: string): string {
-  return /^https:\/\/(\[[^\]]*\]|[^/:]*)/.exec(url)?.[1]?.replace(/^\[(.*)\]$/, "$1") ?? "localhost";
-}
-
-function notStarted({ violations: [first], output }: ForeignRunResult): ProgramStartError {
-  const state = first === undefined ? "it opened no watch" : `${first.message} before it opened a watch`;
-  return new ProgramStartError(state, output);
+function notStarted({ exits, output }: ForeignRunResult): ProgramStartError {
+  return new ProgramStartError(startFailure(exits), output);
 }
 
 /** Violations that a program may only be slow to repair. */
 const healing: ReadonlySet<Violation["invariant"]> = new Set(["end-state", "quiescence"]);
 
-/** A process that goes on may repeat everything later. One that was started anew has done all that it will do. */
+/** A process that goes on may repeat everything later. One that was started anew after each fault has done all that it will do. */
 function canHeal(plan: FaultPlan, violations: readonly Violation[]): boolean {
   return !hasRestart(plan) || violations.every(({ invariant }) => healing.has(invariant));
 }

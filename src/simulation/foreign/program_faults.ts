@@ -81,7 +81,7 @@ function slowness(write: NamedPoint): readonly Fault[] {
 
 /** Restarts on a server that shows one collection as it was after one of its changes. */
 function staleStarts({ steps, changes, collections }: ProgramReference): readonly Fault[] {
-  return steps.flatMap(({ revision }, step): readonly Fault[] => {
+  return steps.flatMap(({ revision, step }): readonly Fault[] => {
     if (step === 0) return [];
     return collections.flatMap((only) => {
       const past = changes.filter((change) => change.resource === only && change.revision <= revision);

@@ -12,7 +12,7 @@ export interface ProgramIdentity {
 }
 
 /** The objects, in the order in which they are created. */
-export function programObjects({ namespace, name }: ProgramIdentity): readonly UntypedObject[] {
+export function programObjects({ namespace, name }: ProgramIdentity, replicas: number): readonly UntypedObject[] {
   const labels = { "app.kubernetes.io/name": name };
   const metadata = { namespace, name, labels };
   return [
@@ -21,7 +21,7 @@ export function programObjects({ namespace, name }: ProgramIdentity): readonly U
     {
       ...{ apiVersion: "apps/v1", kind: "Deployment", metadata },
       spec: {
-        replicas: 1,
+        replicas,
         selector: { matchLabels: labels },
         template: {
           metadata: { labels },

@@ -5,11 +5,12 @@
  * Guarantees: what differed between two runs without faults is never reported.
  */
 import type { LearnedNames } from "../engine.ts";
-import { type FaultPlan } from "../fault_plan.ts";
 import { differingKeys } from "../summary.ts";
 import type { Violation } from "../violation.ts";
-import { isMasked, itemPatternOf } from "./cluster_state.ts";
-import { clusterSummary, learnedNames, uncomparedCollections } from "./cluster_summary.ts";
+import { itemPatternOf } from "./cluster_state.ts";
+import { clusterSummary, learnedNames, leftoverNames, uncomparedCollections } from "./cluster_summary.ts";
+import { errorPattern } from "./error_logs.ts";
+import { exitViolations } from "./program_exits.ts";
 import type { ForeignRunResult, RunPace, StepEnd } from "./run_options.ts";
 import type { PassedPoint } from "./passed_points.ts";
 import { type NamedChange, namedChanges } from "./stale_revision.ts";
@@ -30,6 +31,10 @@ export interface ProgramReference {
   readonly pace: RunPace;
   /** Violations without faults. */
   readonly violations: readonly Violation[];
+  /** What stays of deleted objects without faults, by name, see {@link leftoverNames}. */
+  readonly leftovers: ReadonlySet<string>;
+  /** The patterns of the errors in the logs, see {@link errorPattern}. */
+  readonly errors: ReadonlySet<string>;
   readonly runs: number;
   readonly ms: number;
 }
@@ -71,11 +76,13 @@ export function referenceOf(runs: readonly ForeignRunResult[], firstRevision: nu
     learned,
     masked,
     points: first.points.filter((point) => pointSets.every((keys) => keys.has(pointKey(point)))),
-    changes: end.storage === undefined ? [] : namedChanges(end.storage, firstRevision, uncomparedCollections),
+    changes: end.snapshot === undefined ? [] : namedChanges(end.snapshot.storage, firstRevision, uncomparedCollections),
     watches: Math.min(...runs.map(({ watches }) => watches)),
     collections: first.collections,
     pace: paceOf(runs, pace),
-    violations: first.violations,
+    violations: [...first.violations, ...exitViolations(first, false)],
+    leftovers: new Set(runs.flatMap((run) => [...leftoverNames(run, learned).keys()])),
+    errors: new Set(runs.flatMap(({ errors }) => errors.map(errorPattern))),
     runs: runs.length,
     ms: runs.reduce((sum, { ms }) => sum + ms, 0),
   };
@@ -97,84 +104,4 @@ function paceOf(runs: readonly ForeignRunResult[], pace: RunPace): RunPace {
     startMs: pace.startMs,
     settleMs: Math.max(minSettleMs, Math.round(slowestMs * 4)),
   };
-}
-
-/** Differences that are reported for one run. */
-const maxReported = 5;
-
-/** All violations of a run: those that it found itself, and the differences from the reference. */
-export function compareRun(
-  reference: ProgramReference,
-  result: ForeignRunResult,
-  plan: FaultPlan,
-): readonly Violation[] {
-  const found = result.violations.filter(({ invariant }) => isReported(invariant, result, plan));
-  const [last, expected] = [result.steps.at(-1), reference.steps[result.firstStep + result.steps.length - 2]];
-  if (last?.isSettled === false && expected?.isSettled === true) {
-    found.push({
-      invariant: "quiescence",
-      message: `the cluster was not at rest ${Math.round(last.tookMs / 1000)} s later`,
-    });
-  }
-  // A user who deletes or replaces an object makes the program create it again.
-  const comparesLives = plan.faults.every(({ kind }) => kind !== "actor");
-  if (last === undefined || expected === undefined) return found;
-  for (const [index, outcome] of last.state.outcomes.entries()) {
-    const step = result.firstStep + index;
-    const wanted = expected.state.outcomes[step - 1];
-    if (wanted === undefined || wanted === outcome) continue;
-    found.push({ invariant: "end-state", message: `step ${step} ended "${outcome}", without faults "${wanted}"` });
-  }
-  const [wanted, actual] = [expected.summary, last.summary];
-  if (comparesLives) found.push(...differences(reference, wanted.lifecycles, actual.lifecycles, "object-lifecycle"));
-  found.push(...differences(reference, wanted.fields, actual.fields, "end-state"));
-  return found;
-}
-
-/** After a fault a program may end once or twice, and is started again; only a crash loop is a violation. */
-function isReported(invariant: Violation["invariant"], { violations, applied }: ForeignRunResult, plan: FaultPlan) {
-  if (invariant !== "process-exit" || plan.faults.length === 0 || applied === 0) return true;
-  return violations.filter((one) => one.invariant === "process-exit").length >= crashLoopExits;
-}
-
-/** Exits without a new fault that make a crash loop. */
-const crashLoopExits = 3;
-
-function differences(
-  { masked }: ProgramReference,
-  expected: ReadonlyMap<string, string>,
-  actual: ReadonlyMap<string, string>,
-  invariant: "end-state" | "object-lifecycle",
-): readonly Violation[] {
-  const keys = differingKeys(expected, actual).filter((key) => !isMasked(key, masked));
-  const violations = new Map<string, Violation>();
-  for (const key of keys) {
-    const object = objectOf(key);
-    const message = invariant === "object-lifecycle"
-      ? `${key} is ${actual.get(key) ?? "missing"}, without faults ${expected.get(key) ?? "missing"}`
-      : fieldMessage(key, { expected, actual });
-    violations.set(message, { invariant, message, object });
-  }
-  return [...violations.values()].slice(0, maxReported);
-}
-
-/** One message for all fields of an object that only one of the states has. */
-function fieldMessage(
-  key: string,
-  { expected, actual }: {
-    readonly expected: ReadonlyMap<string, string>;
-    readonly actual: ReadonlyMap<string, string>;
-  },
-): string {
-  const object = objectOf(key);
-  // Every object has a kind.
-  const kindKey = `${object} .kind`;
-  if (!actual.has(kindKey)) return `${object} does not exist, without faults it does`;
-  if (!expected.has(kindKey)) return `${object} exists, without faults it does not`;
-  return `${key} is ${actual.get(key) ?? "missing"}, without faults ${expected.get(key) ?? "missing"}`;
-}
-
-/** `configmaps default/a` of `configmaps default/a .data.user`. */
-function objectOf(key: string): string {
-  return key.split(" ").slice(0, 2).join(" ");
 }

@@ -5,7 +5,8 @@ import { type Fault, faultKinds } from "../fault_plan.ts";
 import { clusterSummary } from "./cluster_summary.ts";
 import type { PassedPoint } from "./passed_points.ts";
 import { programFaults } from "./program_faults.ts";
-import { compareRun, referenceOf } from "./program_reference.ts";
+import { compareRun } from "./compare_run.ts";
+import { referenceOf } from "./program_reference.ts";
 import type { ForeignRunResult, StepEnd } from "./run_options.ts";
 
 const pace = { quietMs: 1_000, patienceMs: 1_000, startMs: 1_000, settleMs: 1_000 };
@@ -16,7 +17,7 @@ function configMap(name: string, data: Readonly<Record<string, string>>): KubeOb
   return object;
 }
 
-function stepEnd(objects: readonly KubeObject[], more: Partial<StepEnd> = {}): StepEnd {
+function stepEnd(objects: readonly KubeObject[], step = 1): StepEnd {
   const state = {
     objects: objects.map((object) => ({ collection: "configmaps", object })),
     changes: objects.map((object, index) => {
@@ -28,13 +29,14 @@ function stepEnd(objects: readonly KubeObject[], more: Partial<StepEnd> = {}): S
     outcomes: [],
   };
   const summary = clusterSummary(state);
-  return { state, summary, isSettled: true, maxGapMs: 10, tookMs: 100, revision: objects.length, ...more };
+  return { step, state, summary, isSettled: true, maxGapMs: 10, tookMs: 100, revision: objects.length };
 }
 
 function runOf(objects: readonly KubeObject[], more: Partial<ForeignRunResult> = {}): ForeignRunResult {
   return {
-    ...{ firstStep: 1, steps: [stepEnd([]), stepEnd(objects)], points: [], watches: 1, collections: ["configmaps"] },
-    ...{ violations: [], applied: 1, requests: 0, entries: [], output: [], ms: 1, ...more },
+    ...{ firstStep: 1, steps: [stepEnd([], 0), stepEnd(objects)], points: [], watches: 1, collections: ["configmaps"] },
+    ...{ violations: [], exits: [], leftovers: [], applied: 1, requests: 0, entries: [], output: [], errors: [] },
+    ...{ ms: 1, ...more },
   };
 }
 
@@ -67,26 +69,76 @@ test("a list item whose name the server generates is not compared, and the items
   ]);
 });
 
-test("another value is a violation that names the object, and shows both values", () => {
+test("another value is a violation that names the object, shows both values, and says what it means", () => {
   const result = runOf([configMap("a", { color: "red", port: "8001" })]);
   assertEquals(compareRun(reference, result, { faults: [crash] }), [{
     invariant: "end-state",
     message: 'configmaps default/a .data.color is "red", without faults "blue"',
+    consequence: "The ConfigMap default/a ends with another .data.color.",
     object: "configmaps default/a",
   }]);
 });
 
 test("an object that does not exist is one violation of the end state", () => {
   const found = compareRun(reference, runOf([]), { faults: [crash] });
-  const messages = found.filter(({ invariant }) => invariant === "end-state").map(({ message }) => message);
-  assertEquals(messages, ["configmaps default/a does not exist, without faults it does"]);
+  assertEquals(found.map(({ message }) => message), [
+    "configmaps default/a is missing, without faults created 1, deleted 0",
+    "configmaps default/a does not exist, without faults it does",
+  ]);
+  assertEquals(found.map(({ consequence }) => consequence), [
+    "The ConfigMap default/a was never created.",
+    "The ConfigMap default/a is missing at the end.",
+  ]);
+});
+
+test("an object whose name has a UID is named by the object with that UID", () => {
+  const uid = "11111111-2222-3333-4444-555555555555";
+  const named = referenceOf(
+    [runOf([{ ...configMap("a", {}), metadata: { namespace: "default", name: "a", uid } }])],
+    0,
+    pace,
+  );
+  const [, extra] = compareRun(
+    named,
+    runOf([
+      { ...configMap("a", {}), metadata: { namespace: "default", name: "a", uid } },
+      configMap(`b-${uid}`, {}),
+    ]),
+    { faults: [crash] },
+  );
+  assertEquals(extra?.message, "configmaps default/b-<UID of configmaps default/a> exists, without faults it does not");
+});
+
+test("what stays when its object was deleted is a leak, unless it stays without faults, too", () => {
+  const site: KubeObject = { apiVersion: "v1", kind: "Site", metadata: { namespace: "default", name: "a" } };
+  const secret: KubeObject = {
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: { namespace: "default", name: "a", uid: "s" },
+  };
+  const leftovers = [{ view: { collection: "secrets", object: secret }, of: site }];
+  const leaky = { ...usual, leftovers };
+  assertEquals(compareRun(reference, leaky, { faults: [crash] }), [{
+    invariant: "leaked-object",
+    message: "secrets default/a stays after the deletion of Site default/a, without faults it does not",
+    consequence: "The Secret default/a stays after the deletion of Site default/a.",
+    object: "secrets default/a",
+  }]);
+  assertEquals(compareRun(referenceOf([leaky], 0, pace), leaky, { faults: [crash] }), []);
 });
 
 test("a program that ends after a fault is started again, and only a crash loop is a violation", () => {
-  const exit = { invariant: "process-exit", message: "the program exits with code 1" } as const;
-  const after = (exits: number) => ({ ...usual, violations: Array.from({ length: exits }, () => exit) });
+  const after = (exits: number, faults = 1) => ({
+    ...usual,
+    exits: Array.from({ length: exits }, () => ({ text: "exits with code 1", faults })),
+  });
   assertEquals(compareRun(reference, after(1), { faults: [crash] }), []);
-  assertEquals(compareRun(reference, after(3), { faults: [crash] }).length, 3);
+  assertEquals(compareRun(reference, after(3), { faults: [crash] }).map(({ message }) => message), [
+    "the program exits with code 1, 3 times after the last fault",
+  ]);
+  // Each of several faults may end a process.
+  const several = { ...usual, exits: [0, 1, 2].map((faults) => ({ text: "exits with code 1", faults })) };
+  assertEquals(compareRun(reference, several, { faults: [crash, crash] }), []);
   assertEquals(compareRun(reference, after(1), { faults: [] }).length, 1);
 });
 

@@ -7,6 +7,8 @@ import type { LearnedNames } from "../engine.ts";
 import type { FaultPlan } from "../fault_plan.ts";
 import type { Outcome, Summary } from "../summary.ts";
 import type { Violation } from "../violation.ts";
+import type { Creators } from "./control_plane.ts";
+import type { Leftover } from "./leftovers.ts";
 import type { ForeignWorkload } from "./foreign_workload.ts";
 import type { PassedPoint } from "./passed_points.ts";
 import type { ProgramOptions } from "./program.ts";
@@ -34,7 +36,8 @@ export interface ForeignRunOptions {
   readonly storage: ObjectStorage;
   /** The revision before the first step: what is older is no result of a run. */
   readonly firstRevision: number;
-  readonly podName: string;
+  /** The Pods that the replicas of the program are: as many as there are replicas. */
+  readonly podNames: readonly string[];
   readonly signingKey?: string;
   /** API versions of the past that the server serves all the same: `policy/v1beta1`. @default none */
   readonly removedVersions?: readonly string[];
@@ -44,13 +47,15 @@ export interface ForeignRunOptions {
   /** The steps before this one have been performed: the storage has their result. @default 1 */
   readonly firstStep?: number;
   readonly plan: FaultPlan;
+  /** Who has created the objects of the storage. @default nobody */
+  readonly creators?: Creators;
   /** The applications that the program talks to. @default none */
   readonly services?: readonly ServiceStub[];
   /** See ServiceStubs. @default false */
   readonly hasOwnNetwork?: boolean;
   readonly pace: RunPace;
-  /** The compared state after each step without faults; step 0 is the start. @default nothing is expected */
-  readonly expected?: readonly ReadonlyMap<string, string>[];
+  /** By step, the compared state after it without faults; step 0 is the start. @default nothing is expected */
+  readonly expected?: ReadonlyMap<number, ReadonlyMap<string, string>>;
   /** Fields that are not compared. @default none */
   readonly masked?: ReadonlySet<string>;
   /** The names that runs do not share. @default nothing is known */
@@ -67,6 +72,8 @@ export interface ForeignRunOptions {
 
 /** The state after a step. */
 export interface StepEnd {
+  /** Its number, from 1; 0 is the start of the program. */
+  readonly step: number;
   /** What is compared, and what it was made of. */
   readonly summary: Summary;
   readonly state: Outcome;
@@ -75,7 +82,16 @@ export interface StepEnd {
   readonly maxGapMs: number;
   readonly tookMs: number;
   readonly revision: number;
-  readonly storage?: ObjectStorage;
+  /** A copy of the objects, and who has created them. */
+  readonly snapshot?: { readonly storage: ObjectStorage; readonly creators: Creators };
+}
+
+/** A process that has ended without a fault. */
+export interface ProgramExit {
+  /** `exits with code 1`. */
+  readonly text: string;
+  /** The faults that had taken place. */
+  readonly faults: number;
 }
 
 /** The result of a run. */
@@ -89,11 +105,16 @@ export interface ForeignRunResult {
   readonly watches: number;
   readonly collections: readonly string[];
   readonly violations: readonly Violation[];
+  readonly exits: readonly ProgramExit[];
+  /** What has stayed of deleted objects, if the run came to its last step. */
+  readonly leftovers: readonly Leftover[];
   /** The faults of the plan that took place. */
   readonly applied: number;
   readonly requests: number;
   readonly entries: readonly Entry[];
   /** The last lines that the program has printed. */
   readonly output: readonly string[];
+  /** The errors in the logs of all processes. */
+  readonly errors: readonly string[];
   readonly ms: number;
 }

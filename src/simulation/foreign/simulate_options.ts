@@ -79,10 +79,14 @@ export interface ProgramFinding {
   /** In how many of how many runs with the plan it was seen. */
   readonly seen: number;
   readonly runs: number;
+  /** What happened to the objects of the violations. */
   readonly timeline: string;
+  /** Everything that happened in one of the runs. */
   readonly entries: readonly Entry[];
   /** The last lines of the program: a hint. */
   readonly output: readonly string[];
+  /** The errors in its logs that runs without faults do not have: a hint. */
+  readonly errors: readonly string[];
 }
 
 /** The result of one workload. */
@@ -96,6 +100,8 @@ export interface WorkloadReport {
   readonly unconfirmed: number;
   /** Plans of which no fault took place: the program did not come to its point. */
   readonly unreached: number;
+  /** What stays of deleted objects without faults, too: it may be meant to stay. */
+  readonly leftovers: readonly string[];
   /** From the start of the program to rest after the first step without faults. */
   readonly convergenceMs: number;
   readonly hasSnapshots: boolean;
@@ -117,6 +123,8 @@ export interface LearnedWorkload {
   readonly schedules: number;
   readonly convergenceMs: number;
   readonly hasSnapshots: boolean;
+  /** See {@link WorkloadReport}. */
+  readonly leftovers: readonly string[];
 }
 
 /** The result of a plan. */

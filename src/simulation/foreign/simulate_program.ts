@@ -51,7 +51,7 @@ class WorkloadSimulation {
     for (const { schedules } of learned) this.#schedules += schedules;
     const [first] = learned;
     const startedAt = clock.monotonic();
-    const { faults = [], finding, convergenceMs = 0, hasSnapshots = false } = first ?? {};
+    const { faults = [], finding, convergenceMs = 0, hasSnapshots = false, leftovers = [] } = first ?? {};
     for (const { kind } of faults) this.#coverageOf(kind).all++;
     if (finding !== undefined) this.#add(finding);
     else if (plan !== undefined) await this.#checkAll([plan]);
@@ -59,7 +59,7 @@ class WorkloadSimulation {
     return {
       ...{ workload: name, schedules: this.#schedules, covered: this.#covered, findings: this.#findings },
       ...{ unconfirmed: this.#unconfirmed, unreached: this.#unreached },
-      ...{ convergenceMs, hasSnapshots, ms: clock.monotonic() - startedAt },
+      ...{ convergenceMs, hasSnapshots, leftovers, ms: clock.monotonic() - startedAt },
     };
   }
 

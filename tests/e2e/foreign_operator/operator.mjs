@@ -4,7 +4,8 @@
  *
  * With BUG=half, an existing Secret counts as an Account that is complete: a crash between the two creates leaves it without
  * its ConfigMap. With BUG=stale, it deletes the Secret of an Account that its list shows as being deleted, without a look at
- * whether that Secret belongs to another Account of the same name.
+ * whether that Secret belongs to another Account of the same name. With BUG=leak, no owner reference has the Secret collected,
+ * and the finalizer goes before it is deleted. With BUG=loop, a Secret without its ConfigMap ends the process.
  */
 import { readFileSync } from "node:fs";
 import { request } from "node:https";
@@ -47,14 +48,16 @@ async function mustSend(method, path, body, contentType) {
 function dependentOf(account, kind, fields) {
   const { name, namespace, uid } = account.metadata;
   const owner = { apiVersion: "tests.example.com/v1", kind: "Account", name, uid, controller: true };
-  return { apiVersion: "v1", kind, metadata: { name, namespace, ownerReferences: [owner] }, ...fields };
+  const ownerReferences = bug === "leak" && kind === "Secret" ? [] : [owner];
+  const annotations = { "tests.example.com/account": uid };
+  return { apiVersion: "v1", kind, metadata: { name, namespace, annotations, ownerReferences }, ...fields };
 }
 
 /** Creates a dependent that is missing, and replaces one of an earlier Account. @returns whether it was there */
 async function ensure(account, plural, dependent) {
   const path = `/api/v1/namespaces/${account.metadata.namespace}/${plural}`;
   const { code, object } = await mustSend("GET", `${path}/${account.metadata.name}`);
-  if (code === 200 && object.metadata.ownerReferences?.[0]?.uid === account.metadata.uid) return true;
+  if (code === 200 && object.metadata.annotations?.["tests.example.com/account"] === account.metadata.uid) return true;
   if (code === 200) throw new Error(`${path} belongs to an Account that is gone`);
   await mustSend("POST", path, dependent);
   return false;
@@ -65,11 +68,14 @@ async function reconcile(account) {
   const path = `${inDefault}/${name}`;
   const secretPath = `/api/v1/namespaces/default/secrets/${name}`;
   if (deletionTimestamp !== undefined) {
-    const { code, object } = await mustSend("GET", secretPath);
-    const isOwn = code === 200 && (bug === "stale" || object.metadata.ownerReferences?.[0]?.uid === uid);
-    if (isOwn) await mustSend("DELETE", secretPath, { preconditions: { uid: object.metadata.uid } });
     const patch = { metadata: { uid, finalizers: null } };
-    if (finalizers.length > 0) await mustSend("PATCH", path, patch, "application/merge-patch+json");
+    const removeFinalizer = () => mustSend("PATCH", path, patch, "application/merge-patch+json");
+    if (bug === "leak" && finalizers.length > 0) await removeFinalizer();
+    const { code, object } = await mustSend("GET", secretPath);
+    const isOwn = code === 200 &&
+      (bug === "stale" || object.metadata.annotations?.["tests.example.com/account"] === uid);
+    if (isOwn) await mustSend("DELETE", secretPath, { preconditions: { uid: object.metadata.uid } });
+    if (bug !== "leak" && finalizers.length > 0) await removeFinalizer();
     return;
   }
   if (finalizers.length === 0) {
@@ -78,7 +84,12 @@ async function reconcile(account) {
     return;
   }
   const secret = dependentOf(account, "Secret", { stringData: { user: account.spec.user } });
-  if (await ensure(account, "secrets", secret) && bug === "half") return;
+  const isKnown = await ensure(account, "secrets", secret);
+  if (isKnown && bug === "half") return;
+  if (isKnown && bug === "loop" && (await mustSend("GET", secretPath.replace("secrets", "configmaps"))).code === 404) {
+    console.error(`ERROR the ConfigMap ${name} is missing`);
+    process.exit(1);
+  }
   await ensure(account, "configmaps", dependentOf(account, "ConfigMap", { data: { user: account.spec.user } }));
 }
 
