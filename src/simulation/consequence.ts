@@ -50,6 +50,8 @@ const ofInvariants: Readonly<Partial<Record<Invariant, string>>> = {
   "cache-contents": "The operator works with objects that do not exist in this form.",
   "handler-events": "The operator did not learn of a change.",
   "own-writes": "The operator decides from a state that is older than its own writes.",
+  "retry-count":
+    "Each further failure of the object is retried later than the one before, although it succeeds in between.",
   "declared-access": "The operator needs a permission that its manifests do not give it.",
   "list-count": "The operator burdens the API server with more lists than are needed.",
   "never": "A state existed that must never be.",

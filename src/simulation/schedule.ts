@@ -15,6 +15,7 @@ import { NetworkProxy } from "./_network_proxy.ts";
 import { OwnWriteOracle } from "./_own_write_oracle.ts";
 import { LoopGuard, RetryTracker, TimerTracker, withOnReconcile } from "./_pending_keys.ts";
 import { OperatorProcess, ProcessClock } from "./_operator_process.ts";
+import { RetryOracle } from "./_retry_oracle.ts";
 import { RunRecorder } from "./_run_recorder.ts";
 import { SimulatedServer } from "./_simulated_server.ts";
 import { UserActions } from "./_user_actions.ts";
@@ -93,6 +94,7 @@ class Run implements AsyncDisposable {
   readonly #handlers: HandlerOracle;
   readonly #users: UserActions;
   readonly #ownWrites: OwnWriteOracle;
+  readonly #retryCounts = new RetryOracle();
   readonly #access = new AccessOracle();
   readonly #retries = new RetryTracker();
   readonly #timers = new TimerTracker();
@@ -331,7 +333,7 @@ class Run implements AsyncDisposable {
   #start(causes: readonly EntryId[] = []): OperatorProcess {
     const { clock, replicas, seed } = this.#parts;
     const id = this.#processes.length + 1;
-    const controllers = this.#ownWrites.observed(this.#controllersOfProcess(), id);
+    const controllers = this.#retryCounts.observed(this.#ownWrites.observed(this.#controllersOfProcess(), id), id);
     const process = new OperatorProcess({
       ...{ id, controllers, clock: new ProcessClock(clock), random: seededRandom(seed * 1_000 + id) },
       accounts: this.#server.accounts,
@@ -444,7 +446,8 @@ class Run implements AsyncDisposable {
     }
     this.#violations.push(...cacheViolations(this.#server, this.#running(), this.#parts.controllers));
     this.#violations.push(...this.#handlers.violations(this.#server), ...this.#users.violations());
-    this.#violations.push(...this.#ownWrites.violations(), ...this.#access.violations, ...this.#checks.violations());
+    this.#violations.push(...this.#ownWrites.violations(), ...this.#retryCounts.violations());
+    this.#violations.push(...this.#access.violations, ...this.#checks.violations());
     const { lists, relists } = this.#proxy.counts;
     const maxLists = this.#parts.replicas + this.#restarts * this.#parts.replicas + relists;
     for (const [resource, count] of lists) {

@@ -45,6 +45,10 @@ export const invariants = [
     promise: "No read of a process is older than the process's own newest write (behaviour 64).",
   },
   {
+    name: "retry-count",
+    promise: "A success forgets the failures of its key, so the next failure is retried at once.",
+  },
+  {
     name: "declared-access",
     promise: "No request of a controller is denied because the controller did not declare it (security 7).",
   },

@@ -37,6 +37,8 @@ export interface TestToolboxOptions {
   readonly responses?: readonly Response[];
   /** @default "greeter" */
   readonly fieldManager?: string;
+  /** Failures in a row before the attempt. @default 0 */
+  readonly retries?: number;
   /** @default none */
   readonly deletedDependents?: ToolboxOptions["deletedDependents"];
   /** Rejects requests that this controller did not declare, as RBAC would. @default all requests are allowed */
@@ -78,7 +80,7 @@ export function createTestToolbox(options: TestToolboxOptions = {}): TestToolbox
     fieldManager,
     deletedDependents: options.deletedDependents,
     causes: [],
-    retries: 0,
+    retries: options.retries ?? 0,
     observeLive: (_resource, object) => void observed.push(object),
     onRepair: () => {},
   });
