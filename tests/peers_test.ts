@@ -14,7 +14,7 @@ import { assertEquals, assertStringIncludes, assertThrows, test } from "./testin
 const facts: Facts = {
   exports: new Set(["Client"]),
   helpOf: (command) => Promise.resolve(command === "run" ? "  --once   reconciles once" : undefined),
-  read: (path) => (path === "a_test.ts" ? 'test("[1] a watch ends", () => {});' : undefined),
+  read: (path) => (path === "a_test.ts" ? 'test("a watch ends", () => {});' : undefined),
 };
 
 const row: PeerRow = {
