@@ -4,20 +4,22 @@
  *
  * Guarantees: two requests if the server has aggregated discovery (1.26 and later: apidiscovery.k8s.io/v2, one document
  * for all), else one more per group version. A group whose server is down (an aggregated API) is left out and does not
- * fail the others. The result is cached; an unknown name reads it again, at most once in ten seconds.
+ * fail the others. The result is cached; an unknown name reads it again, at most once in `refreshMs`. Callers that look for
+ * unknown names at the same time share one read.
  */
 import { z } from "zod";
 import type { KubeObject, Resource } from "../api/mod.ts";
-import { type Clock, systemClock } from "../async/mod.ts";
+import { type Clock, systemClock, untilAborted } from "../async/mod.ts";
 import { type Logger, logger as loggerOf } from "../observe/mod.ts";
-import type { Client } from "./client.ts";
 import { parseResponse } from "./response_shape.ts";
 
 /** One kind that the server serves. */
 export interface DiscoveredKind {
+  /** Its names in the API, as the verbs of a Client take them. */
   readonly resource: Resource<KubeObject>;
   /** Lower case; "" if the server does not send it. */
   readonly singular: string;
+  /** Such as `po`. */
   readonly shortNames: readonly string[];
   /** Such as `all`. */
   readonly categories: readonly string[];
@@ -27,8 +29,16 @@ export interface DiscoveredKind {
   readonly subresources: readonly string[];
 }
 
+/** What {@link Discovery} reads documents with: a Client. */
+export interface DiscoverySource {
+  /** Sends a GET request and returns the text of the response. */
+  raw(path: string, request: { readonly accept?: string; readonly signal?: AbortSignal }): Promise<string>;
+}
+
 /** Options of {@link Discovery}. */
 export interface DiscoveryOptions {
+  /** Milliseconds after a read in which an unknown name does not cause another one. @default 10_000 */
+  readonly refreshMs?: number;
   /** @default systemClock */
   readonly clock?: Clock;
   /** @default logger("client") */
@@ -46,26 +56,37 @@ export interface ServerVersion {
   readonly platform: string;
 }
 
-/** Milliseconds after a read in which an unknown name does not cause another one. */
-const refreshIntervalMs = 10_000;
+/** A kind in one of its versions. */
+export interface KindQuery {
+  /** "" for the core group. */
+  readonly group: string;
+  /** The kind in CamelCase. */
+  readonly kind: string;
+  /** The version, such as `v1beta1`. @default the one that the server prefers */
+  readonly version?: string;
+}
 
 /** Finds the kinds of one API server by their names. */
 export class Discovery {
-  readonly #client: Client;
+  readonly #source: DiscoverySource;
   readonly #clock: Clock;
   readonly #logger: Logger;
+  readonly #refreshMs: number;
   #kinds: readonly DiscoveredKind[] | undefined;
   #readAt = -Infinity;
+  /** The read that is under way. */
+  #reading: Promise<readonly DiscoveredKind[]> | undefined;
 
-  constructor(client: Client, options: DiscoveryOptions = {}) {
-    this.#client = client;
+  constructor(source: DiscoverySource, options: DiscoveryOptions = {}) {
+    this.#source = source;
     this.#clock = options.clock ?? systemClock;
     this.#logger = options.logger ?? loggerOf("client");
+    this.#refreshMs = options.refreshMs ?? 10_000;
   }
 
   /** All kinds in all versions; the preferred version of a group comes first. @throws ApiError, UnreachableError. */
   async resources(signal?: AbortSignal): Promise<readonly DiscoveredKind[]> {
-    return this.#kinds ?? await this.refresh(signal);
+    return this.#kinds ?? await this.#shared(signal);
   }
 
   /** Reads the kinds from the server now. @throws ApiError, UnreachableError. */
@@ -76,23 +97,35 @@ export class Discovery {
     return this.#kinds;
   }
 
+  /** Reads the kinds, or waits for the read of another caller; that fails when its caller gives up, and then reads itself. */
+  async #shared(signal: AbortSignal | undefined): Promise<readonly DiscoveredKind[]> {
+    const reading = this.#reading;
+    if (reading !== undefined) {
+      const kinds = reading.catch(() => undefined);
+      const shared = await (signal === undefined ? kinds : untilAborted(kinds, signal));
+      return shared ?? await this.#shared(signal);
+    }
+    const own = this.refresh(signal).finally(() => this.#reading = undefined);
+    this.#reading = own;
+    return await own;
+  }
+
   /**
    * Finds a kind by its plural, singular, short name or kind, optionally followed by `.group` or `.version.group`. Upper
-   * and lower case are the same. Of several kinds, that of the core group is first, then the order of the server counts.
+   * and lower case are the same. As in kubectl, a full name has precedence over the short name of another kind, a whole
+   * group over the beginning of one (`ingresses.networking`), and the core group is first, then the order of the server.
    */
   async find(name: string, signal?: AbortSignal): Promise<DiscoveredKind | undefined> {
-    return await this.#lookUp((all) => {
-      const key = name.toLowerCase();
-      // A full name has precedence over the short name of another kind.
-      return all.find((one) => fullNames(one).includes(key)) ?? all.find((one) => one.shortNames.includes(key));
-    }, signal);
+    const key = name.toLowerCase();
+    return await this.#lookUp((all) =>
+      matches.reduce<DiscoveredKind | undefined>(
+        (found, matchesName) => found ?? all.find((one) => matchesName(one, key)),
+        undefined,
+      ), signal);
   }
 
   /** Finds a kind by its group and kind, in `version` or the preferred one. */
-  async findKind(
-    query: { readonly group: string; readonly kind: string; readonly version?: string },
-    signal?: AbortSignal,
-  ): Promise<DiscoveredKind | undefined> {
+  async findKind(query: KindQuery, signal?: AbortSignal): Promise<DiscoveredKind | undefined> {
     const { group, kind, version } = query;
     return await this.#lookUp(
       (all) =>
@@ -108,12 +141,12 @@ export class Discovery {
     signal: AbortSignal | undefined,
   ): Promise<DiscoveredKind | undefined> {
     const found = pick(await this.resources(signal));
-    if (found !== undefined || this.#clock.monotonic() - this.#readAt < refreshIntervalMs) return found;
-    return pick(await this.refresh(signal));
+    if (found !== undefined || this.#clock.monotonic() - this.#readAt < this.#refreshMs) return found;
+    return pick(await this.#shared(signal));
   }
 
   async #read(root: "/api" | "/apis", signal: AbortSignal | undefined): Promise<readonly DiscoveredKind[]> {
-    const text = await this.#client.raw(root, { accept: acceptedForms, signal });
+    const text = await this.#source.raw(root, { accept: acceptedForms, signal });
     const parsed = parseResponse(text, `discover the kinds of ${root}`, rootContent);
     if (parsed.kind === "aggregated") return parsed.kinds;
     const lists = await Promise.all(parsed.paths.map((path) => this.#readVersion(path, signal)));
@@ -122,7 +155,7 @@ export class Discovery {
 
   async #readVersion(path: string, signal: AbortSignal | undefined): Promise<readonly DiscoveredKind[]> {
     try {
-      return parseGroupVersion(await this.#client.raw(path, { signal }), path);
+      return parseGroupVersion(await this.#source.raw(path, { signal }), path);
     } catch (error) {
       if (signal?.aborted) throw signal.reason;
       this.#logger.warn("discovering a group failed", { path, error });
@@ -132,14 +165,31 @@ export class Discovery {
 }
 
 /** Reads the version of the API server. @throws ApiError, UnreachableError, InvalidResponseError. */
-export async function serverVersion(client: Client, signal?: AbortSignal): Promise<ServerVersion> {
+export async function serverVersion(client: DiscoverySource, signal?: AbortSignal): Promise<ServerVersion> {
   return parseResponse(await client.raw("/version", { signal }), "read the server's version", serverVersionSchema);
 }
 
+/** How a name may mean a kind, the strongest first. */
+const matches: readonly ((one: DiscoveredKind, key: string) => boolean)[] = [
+  (one, key) => qualified(one, fullNames(one)).includes(key),
+  (one, key) => qualified(one, one.shortNames).includes(key),
+  (one, key) => hasGroupPrefix(one, fullNames(one), key),
+  (one, key) => hasGroupPrefix(one, one.shortNames, key),
+];
+
 function fullNames({ resource, singular }: DiscoveredKind): readonly string[] {
-  const { group, version, kind, plural } = resource;
-  return [plural, singular, kind.toLowerCase()]
-    .flatMap((name) => [name, `${name}.${group}`, `${name}.${version}.${group}`, `${name}.${version}`]);
+  return [resource.plural, singular, resource.kind.toLowerCase()].filter((name) => name !== "");
+}
+
+function qualified({ resource }: DiscoveredKind, names: readonly string[]): readonly string[] {
+  const { group, version } = resource;
+  return names.flatMap((name) => [name, `${name}.${group}`, `${name}.${version}.${group}`, `${name}.${version}`]);
+}
+
+function hasGroupPrefix({ resource }: DiscoveredKind, names: readonly string[], key: string): boolean {
+  const dot = key.indexOf(".");
+  return dot > 0 && dot < key.length - 1 && names.includes(key.slice(0, dot)) &&
+    resource.group.startsWith(key.slice(dot + 1));
 }
 
 const serverVersionSchema = z.object({

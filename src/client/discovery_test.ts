@@ -1,8 +1,9 @@
 /** Tests of Discovery with both forms of discovery documents. */
-import { VirtualClock } from "../async/mod.ts";
+import { drain, VirtualClock } from "../async/mod.ts";
 import { assertEquals, assertRejects, test } from "../../tests/testing.ts";
 import { Client } from "./client.ts";
 import { Discovery, serverVersion } from "./discovery.ts";
+import { UnknownKindError } from "./server_client.ts";
 import { RecordingLogger } from "./testing/cluster_access.ts";
 
 const aggregatedCore = {
@@ -155,6 +156,14 @@ test("find() accepts plural, singular, short name and kind, with group and versi
   ) {
     assertEquals(await plural(name), "deployments.v1.apps", name);
   }
+  for (const name of ["deploy.apps", "deployments.app", "deploy.ap"]) {
+    assertEquals(await plural(name), "deployments.v1.apps", name);
+  }
+  assertEquals([await plural("po."), await plural("deployments.apps.v1"), await plural("deployments.batch")], [
+    "pods.v1.",
+    undefined,
+    undefined,
+  ]);
   assertEquals([await plural("po"), await plural("ns"), await plural("nonsense")], [
     "pods.v1.",
     "namespaces.v1.",
@@ -203,6 +212,57 @@ test("an unknown name reads the kinds again, at most once in ten seconds", async
   assertEquals((await found.find("foos"))?.resource.version, "v2");
   assertEquals((await found.findKind({ group: "example.dev", kind: "Foo" }))?.resource.version, "v2");
   assertEquals(paths.length, 4);
+});
+
+test("callers that look for unknown names at the same time share one read, and none ends that of another", async () => {
+  const answers: (() => void)[] = [];
+  let requests = 0;
+  const client = new Client((request) => {
+    requests++;
+    const { pathname } = new URL(request.url);
+    const { promise, resolve, reject } = Promise.withResolvers<Response>();
+    request.signal.addEventListener("abort", () => reject(request.signal.reason));
+    answers.push(() => resolve(Response.json(pathname === "/api" ? aggregatedCore : aggregatedGroups())));
+    return promise;
+  });
+  const first = new AbortController();
+  const given = client.resource("po", { signal: first.signal }).catch((reason) => reason);
+  const left = client.resource("ns", { signal: AbortSignal.abort("left") }).catch((reason) => reason);
+  const found = client.resource("deploy");
+  assertEquals([await left, requests], ["left", 2]);
+  first.abort("enough");
+  assertEquals(await given, "enough");
+  await drain();
+  assertEquals(requests, 4);
+  for (const answer of answers) answer();
+  assertEquals((await found).plural, "deployments");
+});
+
+test("resource() of a client finds names and kinds, and asks again for an unknown one at most once a second", async () => {
+  const documents: Record<string, unknown> = { "/api": aggregatedCore, "/apis": aggregatedGroups() };
+  const clock = new VirtualClock();
+  let requests = 0;
+  const client = new Client((request) => {
+    requests++;
+    return Promise.resolve(Response.json(documents[new URL(request.url).pathname]));
+  }, { clock });
+  assertEquals(requests, 0);
+  assertEquals(await client.resource("deploy"), {
+    ...{ group: "apps", version: "v1", kind: "Deployment", plural: "deployments", scope: "Namespaced" },
+  });
+  await assertRejects(
+    () => client.resource({ group: "example.dev", version: "v2", kind: "Foo" }),
+    /^Cannot find the kind "Foo\.v2\.example\.dev": the API server serves none of that name\. Compare it/,
+  );
+  documents["/apis"] = aggregatedGroups([foos]);
+  await clock.advance(999);
+  assertEquals([await client.resource("foos").catch((error) => error instanceof UnknownKindError), requests], [
+    true,
+    2,
+  ]);
+  await clock.advance(1);
+  assertEquals([(await client.resource("foos.example.dev")).version, requests], ["v2", 4]);
+  assertEquals((await client.resources()).map(({ resource }) => resource.kind).includes("Foo"), true);
 });
 
 test("a response of an unknown form is an error", async () => {

@@ -21,7 +21,7 @@ export type { FromKubeconfigOptions } from "./kubeconfig_client.ts";
 export type { LogOptions } from "./pod_logs.ts";
 export type { AttachOptions, ContainerStreams, ExecOptions, ProgramOutput } from "./pod_streams.ts";
 export type { PortForward, PortForwardOptions } from "./port_forward.ts";
-export { ServerClient } from "./server_client.ts";
+export { ServerClient, UnknownKindError } from "./server_client.ts";
 export { type WaitCondition, WaitError, type WaitForOptions } from "./wait_for.ts";
 export type {
   ApplyConfiguration,
@@ -48,6 +48,8 @@ export {
   type DiscoveredKind,
   Discovery,
   type DiscoveryOptions,
+  type DiscoverySource,
+  type KindQuery,
   type ServerVersion,
   serverVersion,
 } from "./discovery.ts";

@@ -1,11 +1,12 @@
 /**
- * ServerClient: the requests to an API server that are not about stored objects: raw paths, tokens, and the containers of
- * Pods. `client.ts` adds the verbs of objects.
+ * ServerClient: the requests to an API server that are not about stored objects: the kinds that it serves, raw paths, tokens,
+ * and the containers of Pods. `client.ts` adds the verbs of objects.
  */
 import { z } from "zod";
-import { builtin, splitKey } from "../api/mod.ts";
+import { builtin, type Resource, splitKey, type UntypedObject, untypedResource } from "../api/mod.ts";
 import { systemClock } from "../async/mod.ts";
 import type { ClientOptions, DeleteOptions, RawRequest, TokenRequest, TokenRequestOptions } from "./client_options.ts";
+import { type DiscoveredKind, Discovery, type KindQuery } from "./discovery.ts";
 import { deleteBody, objectPath, objectText } from "./encoder.ts";
 import type { ObjectRequests } from "./object_requests.ts";
 import { type LogOptions, podLogs } from "./pod_logs.ts";
@@ -21,10 +22,42 @@ import { parseResponse } from "./response_shape.ts";
 
 const tokenRequestSchema = z.object({ status: z.object({ token: z.string(), expirationTimestamp: z.string() }) });
 
+/** As long as a user waits who has just installed a kind. */
+const discoveryRefreshMs = 1_000;
+
+/**
+ * Thrown by `client.resource()`: the API server serves no kind of that name.
+ *
+ * @example
+ * ```ts
+ * import { UnknownKindError } from "@pintle/controller/client";
+ *
+ * const error = new UnknownKindError("widgets.example.dev");
+ * console.assert(error.message.startsWith('Cannot find the kind "widgets.example.dev": the API server serves none'));
+ * ```
+ */
+export class UnknownKindError extends Error {
+  /** The name of the class. */
+  override readonly name = "UnknownKindError";
+
+  /**
+   * Creates the error.
+   *
+   * @param kind What was looked for.
+   */
+  constructor(kind: string) {
+    super(
+      `Cannot find the kind "${kind}": the API server serves none of that name. ` +
+        "Compare it with kubectl api-resources, or install its definition",
+    );
+  }
+}
+
 /** The part of a {@link Client} that is not about stored objects. */
 export abstract class ServerClient {
   readonly #requests: ObjectRequests;
   readonly #options: ClientOptions;
+  #discovery: Discovery | undefined;
 
   /**
    * Used by {@link Client}.
@@ -34,6 +67,71 @@ export abstract class ServerClient {
   constructor(requests: ObjectRequests, options: ClientOptions) {
     this.#requests = requests;
     this.#options = options;
+  }
+
+  /**
+   * Finds a kind of the server by a name that kubectl accepts: `deploy`, `deployments`, `Deployment`, `deployments.apps`,
+   * `deployments.v1.apps`, or by group and kind. Discovery is read at the first call, and again for an unknown name, at most
+   * once a second. `ctx.client` is a new client in each attempt: look up there only what cannot be declared.
+   *
+   * @param name The name, or the group and the kind; the version is the one that the server prefers.
+   * @throws {UnknownKindError} when the server serves no such kind
+   * @throws {ApiError} when the server rejects discovery
+   *
+   * @example
+   * ```ts
+   * import { ConfigMap } from "@pintle/controller";
+   * import { UnknownKindError } from "@pintle/controller/client";
+   * import { World } from "@pintle/controller/testing";
+   *
+   * await using world = await World.start({ controllers: [], cluster: false });
+   * await world.create(ConfigMap, { name: "settings", data: { color: "red" } });
+   *
+   * const resource = await world.client.resource("cm");
+   * const settings = await world.client.get(resource, "default/settings");
+   * console.assert(JSON.stringify(settings.data) === '{"color":"red"}');
+   * console.assert((await world.client.resource({ group: "apps", kind: "Deployment" })).plural === "deployments");
+   *
+   * const error = await world.client.resource("widgets").catch((error: unknown) => error);
+   * console.assert(error instanceof UnknownKindError);
+   * ```
+   */
+  async resource(
+    name: string | KindQuery,
+    options: { readonly signal?: AbortSignal } = {},
+  ): Promise<Resource<UntypedObject>> {
+    const { signal } = options;
+    const found = typeof name === "string"
+      ? await this.#kinds.find(name, signal)
+      : await this.#kinds.findKind(name, signal);
+    if (found !== undefined) return untypedResource(found.resource);
+    throw new UnknownKindError(
+      typeof name === "string" ? name : [name.kind, name.version, name.group].filter(Boolean).join("."),
+    );
+  }
+
+  /**
+   * Returns all kinds that the server serves, in all versions; the preferred version of a group is first. A group whose
+   * server is down is left out. Discovery is read at the first call.
+   *
+   * @throws {ApiError} when the server rejects discovery
+   *
+   * @example
+   * ```ts
+   * import { World } from "@pintle/controller/testing";
+   *
+   * await using world = await World.start({ controllers: [], cluster: false });
+   * const listable = (await world.client.resources()).filter(({ verbs }) => verbs.includes("list"));
+   * console.assert(listable.some(({ resource, shortNames }) => resource.kind === "Pod" && shortNames.includes("po")));
+   * ```
+   */
+  async resources(options: { readonly signal?: AbortSignal } = {}): Promise<readonly DiscoveredKind[]> {
+    return await this.#kinds.resources(options.signal);
+  }
+
+  get #kinds(): Discovery {
+    const { clock, logger } = this.#options;
+    return this.#discovery ??= new Discovery(this, { clock, logger, refreshMs: discoveryRefreshMs });
   }
 
   /**
