@@ -130,8 +130,9 @@ function testProblem(test: NonNullable<PeerRow["test"]>, { read }: Facts): reado
 /** The page. */
 export function peersPage(rows: readonly PeerRow[]): string {
   const groups = [...new Set(rows.map(({ group }) => group))];
-  const count = (state: PeerRow["state"]) => rows.filter((one) => one.state === state).length;
   return [
+    // One line for each row, so that two changes of different rows merge.
+    "<!-- deno-fmt-ignore-file -->",
     "# Features of other frameworks",
     `Written by \`deno task peers\` from [tests/peers.yaml](../tests/peers.yaml). The rows are the features of ${
       frameworks.join(", ")
@@ -139,8 +140,6 @@ export function peersPage(rows: readonly PeerRow[]): string {
     "fails without the feature; `deno task ok` checks that all of them exist.",
     "The column *who has it* comes from reading the sources of the frameworks in 2026: nothing was run, a framework is named " +
     "only if it has the feature as a whole, and a library that it is built on counts.",
-    `${count("yes")} of ${rows.length} rows are a yes, ${count("partial")} partial, ${count("open")} open, ` +
-    `${count("not needed")} not needed.`,
     ...groups.flatMap((group) => [`## ${group}`, tableOf(rows.filter((one) => one.group === group))]),
   ].join("\n\n") + "\n";
 }

@@ -4,7 +4,6 @@
  *   deno run -A tasks/peers.ts           writes the page
  *   deno run -A tasks/peers.ts --check   writes nothing and exits with 1 if the page is out of date
  */
-import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
@@ -13,16 +12,8 @@ import { root } from "./_root.ts";
 
 const page = join(root, "docs", "PEERS.md");
 
-/** Formats a page as `deno fmt` does, so that it passes the gate's own check. */
-function formatted(text: string): string {
-  const options = { cwd: root, input: text, encoding: "utf8" } as const;
-  const { status, stdout, stderr } = spawnSync(process.execPath, ["fmt", "--ext", "md", "-"], options);
-  if (status !== 0) throw new Error(`Cannot format the page: ${stderr}`);
-  return stdout;
-}
-
 function main(isCheck: boolean): number {
-  const text = formatted(peersPage(peerRows()));
+  const text = peersPage(peerRows());
   if (existsSync(page) && readFileSync(page, "utf8") === text) return 0;
   if (!isCheck) {
     writeFileSync(page, text);
