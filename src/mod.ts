@@ -70,6 +70,7 @@ export {
   type Cause,
   type Change,
   changed,
+  type ClusterIdentity,
   controller,
   type ControllerDefinition,
   type ControllerOptions,
@@ -95,6 +96,9 @@ export {
   type EventNote,
   type EventSource,
   type EventType,
+  type Hub,
+  type InHub,
+  inHub,
   labelled,
   type LiveOf,
   manifest,
@@ -128,6 +132,15 @@ export {
   type WatchDefinition,
   type WatchOptionsOf,
 } from "./controller/mod.ts";
+export {
+  type ClusterConnection,
+  clusterList,
+  type ClusterProvider,
+  type ClusterStatus,
+  Fleet,
+  type FleetCluster,
+  type FleetOptions,
+} from "./fleet/mod.ts";
 export {
   ApiError,
   isAlreadyExists,

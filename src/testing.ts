@@ -11,7 +11,13 @@ export { type Random, seededRandom, systemRandom, VirtualClock, type VirtualCloc
 export { type ProcessEnvironment, type ProcessInput, type ProcessOutput } from "./cli/mod.ts";
 export { EmbeddedCluster, type EmbeddedClusterOptions, type KubeletPace } from "./cluster/mod.ts";
 export { type EventSink } from "./controller/mod.ts";
-export { type AccessRule, controllerAccess, declaredTransport, UndeclaredAccessError } from "./manager/mod.ts";
+export {
+  type AccessPlace,
+  type AccessRule,
+  controllerAccess,
+  declaredTransport,
+  UndeclaredAccessError,
+} from "./manager/mod.ts";
 export { type SignalName } from "./runtime/mod.ts";
 export {
   type SettledOptions,

@@ -33,6 +33,7 @@ export const layers: Readonly<Record<string, Layer>> = {
   webhook: { rank: 2, imports: "lower" },
   apiserver: { rank: 2, imports: "lower" },
   manager: { rank: 3, imports: "lower", except: ["apiserver"] },
+  fleet: { rank: 4, imports: "lower", except: ["apiserver"] },
   cluster: { rank: 4, imports: "lower" },
   simulation: { rank: 5, imports: "lower" },
   arbitrary: { rank: 5, imports: "lower" },

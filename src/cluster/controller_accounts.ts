@@ -43,7 +43,7 @@ export class ControllerAccounts {
       return { user, token: newToken(user.name), rules: policyRules(grants), explain };
     };
     const own = controllers.map((definition) => {
-      const grants = controllerGrants(definition, namespaces);
+      const grants = controllerGrants(definition, { namespaces });
       const account = accountOf(
         `${name}-${definition.name}`,
         grants,

@@ -8,12 +8,21 @@
  * revert a field manually are slower than that. A field whose desired value changes each time (counters during a
  * rollout) parks the key at the hundredth repair: such a value depends on the write itself, for example on the time.
  */
-import { keyOf, type KubeObject, type ObjectKey, resourceName } from "../api/mod.ts";
+import { keyOf, type KubeObject, type ObjectKey, type Resource, resourceName } from "../api/mod.ts";
 import type { Clock } from "../async/mod.ts";
 import type { Logger } from "../observe/mod.ts";
 import type { WorkQueue } from "../queue/mod.ts";
 import type { Cause, EventSink } from "./request.ts";
-import type { FieldRepair } from "./toolbox.ts";
+
+/** A field that did not have the desired value and was written. */
+export interface FieldRepair {
+  readonly resource: Resource;
+  readonly object: KubeObject;
+  /** Path of the first such field, e.g. `spec.replicas`. */
+  readonly field: string;
+  /** The whole desired state, as text: if two repairs have the same, the field was reverted in between. */
+  readonly desired: string;
+}
 
 /** Options of a {@link LoopDetector}. */
 export interface LoopDetectorOptions {

@@ -24,7 +24,9 @@ import { errorText, type Logger, type ReconcileEndEntry } from "../observe/mod.t
 import type { QueueItem, WorkQueue } from "../queue/mod.ts";
 import type { DeletedDependents } from "./_deleted_dependents.ts";
 import { NormalizationCache } from "./_diff.ts";
+import type { FieldRepair } from "./_loop_detector.ts";
 import type { CacheReader } from "./caches.ts";
+import type { Hub } from "./clusters.ts";
 import type { ControllerDefinition } from "./controller_definition.ts";
 import type { ReconcileMetrics } from "./metrics.ts";
 import type { AttemptRecord, RecordedAttempt, RecordedController } from "./_recorded_controller.ts";
@@ -33,7 +35,7 @@ import type { WriteThrough } from "./_write_through.ts";
 import { findOwnerChange, type OwnerChangedError } from "./owner_errors.ts";
 import { ownershipOf } from "./ownership.ts";
 import { type Cause, done, type EventSink, requeueAfter, type Result, TerminalError } from "./request.ts";
-import { type FieldRepair, Toolbox } from "./toolbox.ts";
+import { Toolbox } from "./toolbox.ts";
 
 /** What the workers of one controller share. */
 export interface WorkerOptions {
@@ -161,6 +163,10 @@ export type AttemptWrites = Pick<WriteThrough, "clientFor" | "observeLive" | "is
 export interface ReconcileAttemptOptions {
   readonly definition: ControllerDefinition;
   readonly client: Client;
+  /** The name of the cluster in a Fleet. @default no Fleet */
+  readonly cluster?: string;
+  /** @default the cluster of `client` */
+  readonly hub?: Hub;
   readonly caches: CacheReader;
   readonly events: EventSink;
   readonly clock: Clock;
@@ -175,15 +181,17 @@ export interface ReconcileAttemptOptions {
 
 /** Creates the function that reconciles one key: with a new Toolbox, under a signal with the time limit. */
 export function createReconcileAttempt(options: ReconcileAttemptOptions): ReconcileAttempt {
-  const { definition, client, caches, events, clock, kill, log, deletedDependents, writeThrough } = options;
+  const { definition, client, cluster, hub, caches, events, clock, kill, log, deletedDependents, writeThrough } =
+    options;
   const { reconcileTimeoutMs, fieldManager = definition.name } = definition.options;
   const normalizations = new NormalizationCache();
   const ownership = ownershipOf(definition);
   return async (key, causes, retries, recorded) => {
     using attempt = scope(kill, { timeoutMs: reconcileTimeoutMs, clock });
     const toolbox = new Toolbox({
-      request: { key, ...splitKey(key) },
+      request: { key, ...splitKey(key), ...(cluster === undefined ? {} : { cluster }) },
       client: writeThrough?.clientFor(key, client, attempt.signal, recorded) ?? client,
+      hub,
       caches: recorded?.caches(caches) ?? caches,
       events: recorded?.events(events) ?? events,
       signal: attempt.signal,
@@ -231,6 +239,23 @@ export function measureAttempt(attempt: ReconcileAttempt, metrics: ReconcileMetr
     const outcome = await attempt(key, causes, retries, recorded);
     metrics.onFinish(key, outcome.kind, clock.monotonic() - startedAt);
     return outcome;
+  };
+}
+
+/** Waits for a turn among the clusters of a Fleet. Dispose the result when the work has ended. @throws the signal's reason */
+export type ReconcileTurn = (signal: AbortSignal) => Promise<Disposable>;
+
+/** Wraps an attempt so that it begins when it has a turn. */
+export function takeTurns(attempt: ReconcileAttempt, turn: ReconcileTurn, kill: AbortSignal): ReconcileAttempt {
+  return async (key, causes, retries, recorded) => {
+    let taken: Disposable;
+    try {
+      taken = await turn(kill);
+    } catch {
+      return { kind: "aborted" };
+    }
+    using _turn = taken;
+    return await attempt(key, causes, retries, recorded);
   };
 }
 

@@ -6,6 +6,7 @@ import { type Infer, type KubeObject, type ObjectKey, type Resource, resourceId,
 import type { CustomResource } from "../schema/mod.ts";
 import { createObjectReconciler } from "./_object_reconciler.ts";
 import { type CacheReader, isNotCached, type Watchable } from "./caches.ts";
+import { isInHub } from "./clusters.ts";
 import type { ReconcileContext } from "./context.ts";
 import {
   checkedKey,
@@ -195,6 +196,7 @@ export function controller(
   }
   return {
     for(resource, watch = {}) {
+      assertInMember(name, resource, "reconcile");
       const primary = { role: "for", resource, keysOf: keyOfObject, writes: false, deletes: false } as const;
       return createBuilder({
         name,
@@ -229,16 +231,21 @@ function createBuilder<Primary extends Resource, Declared extends Resource>(
     return declare<R>({ ...draft, watches: [...draft.watches, checkedWatch(draft.name, watch)] });
   };
   return {
-    owns: (resource, options = {}) => addWatch(ownedWatch(draft, resource, options)),
-    watches: (resource, options) =>
-      addWatch({
+    owns: (resource, options = {}) => {
+      assertInMember(draft.name, resource, "own");
+      return addWatch(ownedWatch(draft, resource, options));
+    },
+    watches: (resource, options) => {
+      assertReadInHub(draft.name, resource, options);
+      return addWatch({
         role: "watches",
         resource,
         keysOf: checkedKeys(draft.primary, options.to),
         writes: options.writes ?? false,
         deletes: false,
         ...untyped(options),
-      }),
+      });
+    },
     dependents: (graph) => declare(withDependents(draft, graph)),
     uses(resource, verbs, subresource) {
       const permission: Permission = { resource, verbs: verbs.map(checkedVerb), subresource };
@@ -248,7 +255,7 @@ function createBuilder<Primary extends Resource, Declared extends Resource>(
     finalize: (fn, name = defaultFinalizer(draft)) =>
       createBuilder({ ...draft, finalizer: checkedFinalizer(name) }, returning(fn)),
     reconcile(fn) {
-      const declared = draft.watches.map((watch) => watch.resource);
+      const declared = draft.watches.map((watch) => watch.resource).filter((resource) => !isInHub(resource));
       assertReadsDeclared(draft);
       const deletesItself = draft.dependents !== undefined || draft.watches.some(isTracked);
       const finalizer = draft.finalizer ?? (deletesItself ? defaultFinalizer(draft) : undefined);
@@ -373,8 +380,27 @@ function checkedFinalizer(finalizer: string): string {
   throw new TypeError(`Cannot finalize with "${finalizer}": a finalizer has the form domain/name`);
 }
 
-function assertNotWatched({ name, watches }: DefinitionDraft<Resource>, { kind, group }: Resource): void {
-  if (watches.some((other) => other.resource.kind === kind && other.resource.group === group)) {
+function assertInMember(name: string, resource: Resource, what: "reconcile" | "own"): void {
+  if (!isInHub(resource)) return;
+  throw new TypeError(
+    `Cannot ${what} ${resource.kind} of the hub in controller "${name}": a controller of a Fleet reconciles and owns ` +
+      "objects of its cluster. Watch it with watches(), or run the controller in the hub",
+  );
+}
+
+function assertReadInHub(name: string, resource: Resource, { writes = false }: { readonly writes?: boolean }): void {
+  if (!isInHub(resource) || !writes) return;
+  throw new TypeError(
+    `Cannot apply fields of ${resource.kind} of the hub in controller "${name}": all clusters would own the same fields. ` +
+      "Use ctx.hub.client, and declare it with uses()",
+  );
+}
+
+function assertNotWatched({ name, watches }: DefinitionDraft<Resource>, resource: Resource): void {
+  const { kind, group } = resource;
+  const isWatched = ({ resource: other }: WatchDefinition) =>
+    other.kind === kind && other.group === group && isInHub(other) === isInHub(resource);
+  if (watches.some(isWatched)) {
     throw new TypeError(`Cannot watch ${kind} in controller "${name}": it is already watched`);
   }
 }

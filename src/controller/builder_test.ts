@@ -2,6 +2,7 @@ import { assertEquals, assertThrows, assertType, type Same, test } from "../../t
 import { builtin, type Infer, untypedResource } from "../api/mod.ts";
 import { controller } from "./builder.ts";
 import { type CacheReader, metadataOnly, notCached } from "./caches.ts";
+import { inHub } from "./clusters.ts";
 import { manifest } from "./desired.ts";
 import { done } from "./request.ts";
 
@@ -138,6 +139,30 @@ test("the context is typed by the declared kinds", () => {
     assertType<Same<typeof live, Infer<typeof ConfigMap>>>(true);
     // @ts-expect-error Secret was not declared
     await ctx.apply(manifest(Secret, { metadata: { name: "a" } }));
+    return done;
+  });
+});
+
+test("a kind of the hub can be watched beside the same kind of the cluster, and neither owned, reconciled nor applied", () => {
+  const Settings = inHub(ConfigMap);
+  const start = controller("copier").for(Namespace).owns(ConfigMap);
+  const definition = start.watches(Settings, { to: () => [] }).reconcile((ctx) => {
+    const settings = ctx.find(Settings, "fleet/settings");
+    assertType<Same<typeof settings, ConfigMap | undefined>>(true);
+    return Promise.resolve(done);
+  });
+  assertEquals(definition.watches.map(({ role }) => role), ["for", "owns", "watches"]);
+  assertThrows(
+    () => start.watches(Settings, { to: () => [], writes: true }),
+    /Cannot apply fields of ConfigMap of the hub/,
+  );
+  assertThrows(() => controller("copier").for(Settings), /Cannot reconcile ConfigMap of the hub/);
+  assertThrows(() => controller("copier").for(Namespace).owns(Settings), /Cannot own ConfigMap of the hub/);
+  controller("reader").for(Namespace).watches(Settings, { to: () => [] }).reconcile(async (ctx) => {
+    // @ts-expect-error ConfigMap is declared only in the hub
+    await ctx.apply(manifest(ConfigMap, { metadata: { name: "a" } }));
+    // @ts-expect-error likewise
+    ctx.find(ConfigMap, "a/b");
     return done;
   });
 });

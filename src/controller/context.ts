@@ -9,6 +9,7 @@ import type { ListFilter } from "../cache/mod.ts";
 import type { Client, DeleteOptions, Patch, PatchValue } from "../client/mod.ts";
 import type { Logger } from "../observe/mod.ts";
 import { isNotCached, type NotCached, type Read } from "./caches.ts";
+import { type ClusterIdentity, type Hub, type InHub, isInHub } from "./clusters.ts";
 import type { DependentsState } from "./dependents_state.ts";
 import type { Desired } from "./desired.ts";
 import type { DependentFilter } from "./prune.ts";
@@ -27,7 +28,8 @@ export type DeclaredKind<R extends Resource, Declared extends Resource> = R exte
 
 /** The desired state of a cached kind that the controller declared; for another kind, the sentence that the compiler prints. */
 export type DeclaredDesired<Kind extends string, Declared extends Resource> = Kind extends
-  Exclude<Declared, NotCached>["kind"] ? Desired<Extract<Declared, { readonly kind: Kind }>> & { readonly kind: Kind }
+  Exclude<Declared, NotCached | InHub>["kind"]
+  ? Desired<Extract<Declared, { readonly kind: Kind }>> & { readonly kind: Kind }
   : `${Kind} is not declared: add .owns(${Kind}), or .watches(${Kind}, { ..., writes: true }) for ctx.applyFields`;
 
 /** Options of `ctx.delete`, with which a reconciler deletes a dependent. */
@@ -86,6 +88,10 @@ export interface ReconcileContext<Primary extends Resource, in Declared extends 
   readonly retries: number;
   /** Direct access to the API server, for what the other members do not cover. */
   readonly client: Client;
+  /** The cluster of the object in a Fleet; undefined without a Fleet, and for a controller that runs in the hub. */
+  readonly cluster: ClusterIdentity | undefined;
+  /** The hub of the Fleet, for requests that the caches of kinds marked with `inHub` do not cover. Without a Fleet, the cluster itself. */
+  readonly hub: Hub;
   /**
    * The cached object with the key "namespace/name", or "name" if cluster-scoped; undefined if there is none. For a kind
    * that is `notCached` it sends a request to the API server and returns a promise.
@@ -213,16 +219,22 @@ export function reconcileContext<Primary extends Resource, Declared extends Reso
     causes: toolbox.causes,
     retries: toolbox.retries,
     client: toolbox.client,
+    cluster: toolbox.cluster,
+    hub: toolbox.hub,
     find(declaredResource, key) {
       const resource = resourceIn(declaredResource);
-      return read(resource, () => toolbox.find(resource, key), () => toolbox.client.find(resource, key, { signal }));
+      return read(
+        resource,
+        () => toolbox.find(resource, key),
+        () => clientOf(toolbox, resource).find(resource, key, { signal }),
+      );
     },
     get(declaredResource, key) {
       const resource = resourceIn(declaredResource);
       return read(
         resource,
         () => getCached(toolbox, resource, key),
-        () => toolbox.client.get(resource, key, { signal }),
+        () => clientOf(toolbox, resource).get(resource, key, { signal }),
       );
     },
     list(declaredResource, filter) {
@@ -274,6 +286,11 @@ function deletionOf<Primary extends Resource>({ onlyIf, propagationPolicy }: Del
   return { isStillDue, propagationPolicy };
 }
 
+/** The client of the cluster that has the objects. */
+function clientOf(toolbox: Toolbox, resource: Resource): Client {
+  return isInHub(resource) ? toolbox.hub.client : toolbox.client;
+}
+
 /** TypeScript does not see that this condition is the one in the type `Read`. */
 function read<R extends Resource, Value>(
   resource: R,
@@ -296,7 +313,7 @@ async function listFromServer<R extends Resource>(
 ): Promise<readonly Infer<R>[]> {
   const { index, ...selection } = filter;
   if (index !== undefined) throw new TypeError(`Cannot list ${resource.kind} by index: it is not cached`);
-  const { items } = await toolbox.client.listAll(resource, { ...selection, signal: toolbox.signal });
+  const { items } = await clientOf(toolbox, resource).listAll(resource, { ...selection, signal: toolbox.signal });
   return items;
 }
 

@@ -13,23 +13,37 @@ import type { Client } from "../client/mod.ts";
 import { errorText, type Logger, logger, type Recorder } from "../observe/mod.ts";
 import { defaultRateLimiter, lowPriority, type QueueMetrics, WorkQueue } from "../queue/mod.ts";
 import { DeletedDependents } from "./_deleted_dependents.ts";
-import { LoopDetector, parkMs } from "./_loop_detector.ts";
+import { type FieldRepair, LoopDetector, parkMs } from "./_loop_detector.ts";
 import { RecordedController, refOf } from "./_recorded_controller.ts";
 import { type StoppedKey, StoppedKeys } from "./_stopped_keys.ts";
-import { createReconcileAttempt, measureAttempt, type ReconcileAttempt, UnreachableFailures, work } from "./_worker.ts";
+import {
+  createReconcileAttempt,
+  measureAttempt,
+  type ReconcileAttempt,
+  type ReconcileTurn,
+  takeTurns,
+  UnreachableFailures,
+  work,
+} from "./_worker.ts";
 import { WriteThrough } from "./_write_through.ts";
 import type { Caches } from "./caches.ts";
+import type { Hub } from "./clusters.ts";
 import { checkedKey, type ControllerDefinition, type WatchDefinition } from "./controller_definition.ts";
 import { keepSourceRunning } from "./event_source.ts";
 import type { ReconcileMetrics } from "./metrics.ts";
 import type { Change } from "./predicate.ts";
 import type { Cause, EventSink } from "./request.ts";
-import type { FieldRepair } from "./toolbox.ts";
 
 /** What a Controller needs. The Manager provides it. */
 export interface ControllerDependencies {
   readonly definition: ControllerDefinition;
   readonly client: Client;
+  /** The name of the cluster in a Fleet. @default no Fleet */
+  readonly cluster?: string;
+  /** @default the cluster of `client` */
+  readonly hub?: Hub;
+  /** Waits for a turn among the clusters of a Fleet, before each reconcile. @default at once */
+  readonly turn?: ReconcileTurn;
   readonly caches: Caches;
   readonly events: EventSink;
   readonly clock: Clock;
@@ -64,11 +78,12 @@ export class Controller {
   #isSynced = false;
 
   constructor(dependencies: ControllerDependencies) {
-    const { definition, client, clock, caches, queueMetrics, recorder } = dependencies;
+    const { definition, client, cluster, clock, caches, queueMetrics, recorder } = dependencies;
     const { queueName = definition.name, rateLimiter, fairness = "namespace" } = definition.options;
     this.#dependencies = dependencies;
     this.#stoppedKeys = new StoppedKeys(clock);
-    this.#log = logger("controller", definition.name);
+    const log = logger("controller", definition.name);
+    this.#log = cluster === undefined ? log : log.with({ cluster });
     const findPrimary = (key: ObjectKey) => caches.findInformer(definition.primary)?.lister.find(key);
     this.#deletedDependents = new DeletedDependents(definition.primary, findPrimary, definition.name);
     this.#writeThrough = new WriteThrough({
@@ -306,10 +321,10 @@ export class Controller {
   }
 
   #createAttempt(kill: AbortSignal): ReconcileAttempt {
-    const { definition, client, caches, events, clock, reconcileMetrics } = this.#dependencies;
+    const { definition, client, cluster, hub, turn, caches, events, clock, reconcileMetrics } = this.#dependencies;
     const attempt = createReconcileAttempt({
       definition,
-      client,
+      ...{ client, cluster, hub },
       caches,
       events,
       clock,
@@ -319,7 +334,8 @@ export class Controller {
       writeThrough: this.#writeThrough,
       onRepair: (key) => (repair: FieldRepair) => this.#loopDetector.record(key, repair),
     });
-    return reconcileMetrics === undefined ? attempt : measureAttempt(attempt, reconcileMetrics, clock);
+    const measured = reconcileMetrics === undefined ? attempt : measureAttempt(attempt, reconcileMetrics, clock);
+    return turn === undefined ? measured : takeTurns(measured, turn, kill);
   }
 
   #runSources(stop: AbortSignal): readonly Promise<void>[] {

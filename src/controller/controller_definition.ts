@@ -94,6 +94,11 @@ export interface ControllerOptions {
    * key by one turn; with "none", the order is first in, first out. @default "namespace" if the kind is namespaced
    */
   readonly fairness?: "namespace" | "none";
+  /**
+   * Where the controller runs in a Fleet: in each of its members, or only in the hub. Without a Fleet it runs in the one
+   * cluster. @default "members"
+   */
+  readonly runsIn?: "members" | "hub";
   /** Backoff of failing keys. @default 5 ms doubling to 1000 s, joined with 10/s and a burst of 100, as client-go's */
   readonly rateLimiter?: () => RateLimiter<ObjectKey>;
   /** Milliseconds after which a reconcile's signal aborts. @default Infinity */

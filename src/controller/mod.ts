@@ -21,6 +21,7 @@ export {
   type Read,
   type Watchable,
 } from "./caches.ts";
+export { type ClusterIdentity, type Hub, type InHub, inHub, isInHub } from "./clusters.ts";
 export type {
   DeclaredDesired,
   DeclaredKind,
@@ -53,6 +54,7 @@ export {
 export { type Desired, type DesiredBody, manifest } from "./desired.ts";
 export { type EventSource, ticker } from "./event_source.ts";
 export { parkMs } from "./_loop_detector.ts";
+export type { ReconcileTurn } from "./_worker.ts";
 export type { StoppedKey } from "./_stopped_keys.ts";
 export {
   type ReconcileMetrics,

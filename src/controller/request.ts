@@ -16,6 +16,8 @@ export interface Request {
   readonly namespace?: string;
   /** The name of the object. */
   readonly name: string;
+  /** The name of the object's cluster in a Fleet. Absent without a Fleet, and in the hub. */
+  readonly cluster?: string;
 }
 
 /** Why a key was added to the queue. Several causes may have been merged into one reconcile. */

@@ -39,7 +39,9 @@ import {
   firstDifference,
   NormalizationCache,
 } from "./_diff.ts";
+import type { FieldRepair } from "./_loop_detector.ts";
 import type { CacheReader } from "./caches.ts";
+import { type ClusterIdentity, type Hub, isInHub } from "./clusters.ts";
 import { applyDependents, deleteDependents, type DependentsTools } from "./dependents_run.ts";
 import type { Dependents, DependentsState } from "./dependents_state.ts";
 import type { Desired } from "./desired.ts";
@@ -52,6 +54,8 @@ import type { Cause, EventNote, EventSink, Request } from "./request.ts";
 export interface ToolboxOptions {
   readonly request: Request;
   readonly client: Client;
+  /** The hub of the Fleet. @default the cluster of `client` */
+  readonly hub?: Hub;
   readonly caches: CacheReader;
   readonly events: EventSink;
   readonly signal: AbortSignal;
@@ -80,16 +84,6 @@ export interface ToolboxOptions {
   readonly onNotControlled?: (resource: Resource, error: NotControlledError) => void;
   /** Called after a write has repaired a field; not for writes that failed. */
   readonly onRepair: (repair: FieldRepair) => void;
-}
-
-/** A field that did not have the desired value and was written. */
-export interface FieldRepair {
-  readonly resource: Resource;
-  readonly object: KubeObject;
-  /** Path of the first such field, e.g. `spec.replicas`. */
-  readonly field: string;
-  /** The whole desired state, as text: if two repairs have the same, the field was reverted in between. */
-  readonly desired: string;
 }
 
 /** No stored object has this version. In an apply it means that the object must not exist (ADR 0007). */
@@ -162,6 +156,15 @@ export class Toolbox {
   /** Direct access to the API server, for what the other tools do not cover. */
   get client(): Client {
     return this.#options.client;
+  }
+  /** The cluster of the object in a Fleet; undefined without a Fleet, and in the hub. */
+  get cluster(): ClusterIdentity | undefined {
+    const { cluster } = this.#options.request;
+    return cluster === undefined ? undefined : { name: cluster };
+  }
+  /** The hub of the Fleet; without a Fleet, the cluster itself. */
+  get hub(): Hub {
+    return this.#options.hub ?? this;
   }
   /** The current time, for conditions and deadlines. */
   get clock(): Clock {
@@ -289,7 +292,8 @@ export class Toolbox {
     const { fieldManager } = this.#options;
     using _logged = this.#logWrite(subresource === undefined ? "patch" : `patch ${subresource}`, resource, object);
     const options = { subresource, fieldManager, signal: this.signal };
-    return await this.client.patch(resource, keyOf(kubeObject(object)), patch, options);
+    const { client } = isInHub(resource) ? this.hub : this;
+    return await client.patch(resource, keyOf(kubeObject(object)), patch, options);
   }
 
   /**

@@ -9,19 +9,23 @@ import { type Resource, resourceName } from "../api/mod.ts";
 import { aborted, Backoff, type Clock, isAbortOf, type Random, type Recovery } from "../async/mod.ts";
 import { type InformerStatus, problemOf } from "../cache/mod.ts";
 import type { Client, Transport } from "../client/mod.ts";
-import { type Caches, Controller, type ControllerDefinition, reconcileMetrics } from "../controller/mod.ts";
+import { type Caches, Controller, type ControllerDefinition, isInHub, reconcileMetrics } from "../controller/mod.ts";
 import { type Logger, logger, type MetricsRegistry, type Recorder } from "../observe/mod.ts";
 import { queueMetrics } from "../queue/mod.ts";
 import { DeclaredCaches, declaredTransport, PermissionDenials } from "./access/mod.ts";
 import { EventRecorder } from "./event_recorder.ts";
 import { type DebugMember, ReconcileTally } from "./debug/mod.ts";
 import type { ImmediateCheck } from "./health/mod.ts";
+import { MemberCaches } from "./member_caches.ts";
+import type { FleetMembership } from "./membership.ts";
 import type { SharedCaches } from "./shared_caches.ts";
 
 /** What the controllers of a group share. */
 export interface ControllerGroupOptions {
   readonly client: Client;
   readonly caches: SharedCaches;
+  /** Undefined outside of the members of a Fleet. */
+  readonly membership: FleetMembership | undefined;
   readonly name: string;
   readonly instance: string;
   readonly resyncMs: number | undefined;
@@ -105,10 +109,11 @@ const maxDownMs = 10_000;
 export class ControllerGroup {
   readonly #options: ControllerGroupOptions;
   readonly #members: Member[] = [];
-  readonly #log: Logger = logger("manager");
+  readonly #log: Logger;
 
   constructor(options: ControllerGroupOptions) {
     this.#options = options;
+    this.#log = logIn(options, logger("manager"));
   }
 
   /** @throws TypeError when a controller with that name exists, or it watches a kind that must not be cached. */
@@ -118,10 +123,11 @@ export class ControllerGroup {
     }
     const { caches, clock } = this.#options;
     const { fieldManager = definition.name } = definition.options;
-    for (const { resource } of definition.watches) caches.declare(resource, definition.name);
+    const own = definition.watches.filter(({ resource }) => !isOfHub(resource, this.#options));
+    for (const { resource } of own) caches.declare(resource, definition.name);
     const denials = new PermissionDenials(definition.primary, clock);
     this.#members.push({ definition, denials, tally: new ReconcileTally(), running: undefined, failure: undefined });
-    for (const { resource, writes } of definition.watches) {
+    for (const { resource, writes } of own) {
       if (writes) caches.keepFieldsOf(resource, fieldManager);
     }
   }
@@ -131,7 +137,7 @@ export class ControllerGroup {
     return this.#members.map((member) => ({
       name: member.definition.name,
       probe: "ready",
-      problem: () => problemOfController(member, this.#options),
+      problem: () => problemOfController(member, cachesOf(member.definition, this.#options), this.#options),
     }));
   }
 
@@ -142,9 +148,8 @@ export class ControllerGroup {
 
   /** What each running controller has to do. */
   activity(): readonly ControllerActivity[] {
-    const { caches } = this.#options;
     return this.#controllers().map(({ name: controller, definition, queue }) => {
-      const informer = caches.of(definition).findInformer(definition.primary);
+      const informer = cachesOf(definition, this.#options).findInformer(definition.primary);
       const { queued, running, waiting } = queue.counts;
       const objects = (informer?.statuses() ?? []).reduce((sum, status) => sum + status.objects, 0);
       return { controller, objects, queued, running, waiting };
@@ -197,7 +202,7 @@ export class ControllerGroup {
   /** Creates all caches that the controllers need, so that a standby has filled them when it takes over. */
   warmUp(): void {
     for (const { definition } of this.#members) {
-      const caches = this.#options.caches.of(definition);
+      const caches = cachesOf(definition, this.#options);
       for (const { resource } of definition.watches) caches.informer(resource);
     }
   }
@@ -226,7 +231,7 @@ export class ControllerGroup {
 
   async #runOnce(member: Member, stop: AbortSignal, kill: AbortSignal): Promise<void> {
     const { definition } = member;
-    const { caches, recovery, clock, random, resyncMs, workerJitterMs, metrics, recorder } = this.#options;
+    const { membership, recovery, clock, random, resyncMs, workerJitterMs, metrics, recorder } = this.#options;
     const { name, options } = definition;
     const client = this.#clientOf(member);
     const events = this.#createRecorder(definition, client);
@@ -237,7 +242,8 @@ export class ControllerGroup {
     const controller = new Controller({
       definition,
       client,
-      caches: new DeclaredCaches(caches.of(definition), definition),
+      ...(membership === undefined ? {} : { cluster: membership.cluster, hub: membership.hub, turn: membership.turn }),
+      caches: new DeclaredCaches(cachesOf(definition, this.#options), definition),
       events,
       clock,
       random,
@@ -269,7 +275,7 @@ export class ControllerGroup {
   #createRecorder(definition: ControllerDefinition, client: Client): EventRecorder {
     const { name, instance, recovery, clock, random } = this.#options;
     const { eventComponent: reportingController = `${name}/${definition.name}` } = definition.options;
-    const log = logger("events", definition.name);
+    const log = logIn(this.#options, logger("events", definition.name));
     return new EventRecorder({
       client,
       reportingController,
@@ -286,12 +292,26 @@ export class ControllerGroup {
   }
 }
 
+/** The caches of a controller. In a member of a Fleet, those of the hub are behind them. */
+function cachesOf(definition: ControllerDefinition, { caches, membership }: ControllerGroupOptions): Caches {
+  const own = caches.of(definition);
+  return membership === undefined ? own : new MemberCaches(own, membership.hub.caches);
+}
+
+function isOfHub(resource: Resource, { membership }: ControllerGroupOptions): boolean {
+  return membership !== undefined && isInHub(resource);
+}
+
+function logIn({ membership }: ControllerGroupOptions, log: Logger): Logger {
+  return membership === undefined ? log : log.with({ cluster: membership.cluster });
+}
+
 /** For a missing permission, the problem contains the missing rule as YAML that can be pasted into a ClusterRole. */
 function problemOfController(
   { definition, denials, failure }: Member,
-  { caches, recovery: { downMs } }: ControllerGroupOptions,
+  own: Caches,
+  { recovery: { downMs } }: ControllerGroupOptions,
 ): string | undefined {
-  const own = caches.of(definition);
   const problems = definition.watches.flatMap(({ resource }) => problemsOfCache(resource, own));
   // The connection of a watch may look alive for minutes after its peer is gone.
   if (downMs >= maxDownMs) problems.unshift(`the API server has not responded for ${Math.floor(downMs / 1000)} s`);

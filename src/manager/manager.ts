@@ -29,8 +29,10 @@ import { EventRecorder } from "./event_recorder.ts";
 import { leaderElectionMetrics, LeaderElector, type LeaderElectorOptions, LeaseLostError } from "./election/mod.ts";
 import { fencedTransport } from "./fence/mod.ts";
 import { type ImmediateCheck, ProblemLog } from "./health/mod.ts";
+import { type FleetMembership, type HubParts, type LeaderPart, membershipOf } from "./membership.ts";
 import { type Runnable, RunnableGroup } from "./runnable_group.ts";
 import { type CacheRule, type ManagerCaches, SharedCaches } from "./shared_caches.ts";
+import { withinGrace } from "./within_grace.ts";
 
 /** Leader election settings of a {@link Manager}: the options of the LeaderElector that the Manager does not set itself. */
 export type ManagerElection = Omit<LeaderElectorOptions, "client" | "clock" | "random" | "metrics" | "recorder"> & {
@@ -105,6 +107,9 @@ type Phase = "http" | "webhooks" | "others";
 /** The state of queues and caches at this moment, for the debug endpoint. No method, since users do not need it. */
 export let debugStateOf: (manager: Manager) => DebugState;
 
+/** What a Fleet needs of the Manager of its hub. No property, since users do not need it. */
+export let hubPartsOf: (manager: Manager) => HubParts<ManagerOptions>;
+
 /**
  * Runs controllers over one shared cache, from start to stop. `operatorCli` creates one; programs that are not a command
  * line create their own. In tests of controllers, use a `World`.
@@ -135,13 +140,24 @@ export class Manager {
         namespaces: manager.#options.namespaces,
         parked: () => manager.#controllers.parked(),
       });
+    hubPartsOf = (manager) => ({
+      options: manager.#options,
+      client: manager.#fencedClient,
+      caches: manager.#caches,
+      elector: manager.#elector,
+      addLeaderPart: (part) => void manager.#leaderParts.push(part),
+    });
   }
 
   readonly #options: ManagerOptions;
   readonly #clock: Clock;
   readonly #caches: SharedCaches;
   readonly #controllers: ControllerGroup;
+  /** Run beside the controllers, in each term of this process. */
+  readonly #leaderParts: LeaderPart[] = [];
   readonly #elector: LeaderElector | undefined;
+  /** Present in the Manager of a member of a Fleet. */
+  readonly #membership: FleetMembership | undefined;
   /** Sends the writes of this process, only while it leads. */
   readonly #fencedClient: Client;
   readonly #phases: Readonly<Record<Phase, RunnableGroup>>;
@@ -149,7 +165,7 @@ export class Manager {
   readonly #killing: Scope = scope(new AbortController().signal);
   /** Aborts when a Runnable fails. */
   readonly #failing: Scope = scope(new AbortController().signal);
-  readonly #log: Logger = logger("manager");
+  readonly #log: Logger;
   #state: "new" | "preparing" | "running" | "stopped" = "new";
 
   /** Creates a Manager. It sends no request before {@link run}. */
@@ -159,6 +175,8 @@ export class Manager {
     const { resyncMs = defaultResyncMs, workerJitterMs, strictAccess = false, transportFor, recorder } = options;
     this.#options = options;
     this.#clock = clock;
+    this.#membership = membershipOf(options);
+    this.#log = this.#logOf("manager");
     const recovery = new Recovery(clock, random);
     const observe = (client: Client) => client.withTransport((next) => recoveryTransport(next, recovery, { clock }));
     const observed = observe(client);
@@ -179,6 +197,7 @@ export class Manager {
       freeze: options.freezeCache,
       metrics: metrics === undefined ? undefined : cacheMetrics(metrics),
       recorder,
+      log: this.#logOf("cache"),
       clock,
       random,
     });
@@ -186,6 +205,7 @@ export class Manager {
     this.#controllers = new ControllerGroup({
       client: this.#fencedClient,
       caches: this.#caches,
+      membership: this.#membership,
       name,
       instance,
       resyncMs,
@@ -349,8 +369,9 @@ export class Manager {
   async #runWhileLeading(stop: AbortSignal): Promise<void> {
     const kill = this.#killing.signal;
     this.#controllers.warmUp();
-    if (this.#elector === undefined) return await this.#runControllers(stop, kill);
-    await this.#elector.run(async (term) => {
+    const terms = this.#elector ?? this.#membership?.terms;
+    if (terms === undefined) return await this.#runControllers(stop, kill);
+    await terms.run(async (term) => {
       // A lost Lease ends the term without grace period, because another process may already write.
       using stopping = scope(stop);
       using killing = scope(kill);
@@ -391,12 +412,19 @@ export class Manager {
 
   async #runControllers(stop: AbortSignal, kill: AbortSignal): Promise<void> {
     const nameWork = () => "the controllers";
-    await withinGrace(this.#controllers.run(stop, kill), { kill, nameWork, clock: this.#clock });
+    const parts = this.#leaderParts.map((part) => part(stop, kill));
+    const running = Promise.all([this.#controllers.run(stop, kill), ...parts]).then(() => undefined);
+    await withinGrace(running, { kill, nameWork, clock: this.#clock });
   }
 
   #withFence(client: Client): Client {
-    const elector = this.#elector;
-    return elector === undefined ? client : client.withTransport((transport) => fencedTransport(transport, elector));
+    const source = this.#elector ?? this.#membership?.terms;
+    return source === undefined ? client : client.withTransport((transport) => fencedTransport(transport, source));
+  }
+
+  #logOf(category: string): Logger {
+    const cluster = this.#membership?.cluster;
+    return cluster === undefined ? logger(category) : logger(category).with({ cluster });
   }
 
   #createPhase(name: Phase): RunnableGroup {
@@ -442,50 +470,5 @@ export class Manager {
         timer?.[Symbol.dispose]();
       },
     };
-  }
-}
-
-/** Options of {@link withinGrace}. */
-interface WithinGraceOptions {
-  /** Aborts the work. */
-  readonly kill: AbortSignal;
-  /** The name of the work that did not end, for the error. */
-  readonly nameWork: () => string;
-  readonly clock: Clock;
-}
-
-/** Milliseconds that work has to end after the abort. */
-const maxAbortMs = 1_000;
-
-/** A part of the process did not end when it was aborted. The others have ended. */
-export class StopTimeoutError extends Error {
-  override readonly name = "StopTimeoutError";
-
-  /** @param work What did not end. */
-  constructor(work: string) {
-    super(`Cannot stop ${work}: it did not end when it was aborted`);
-  }
-}
-
-/**
- * Waits for work to end, but not longer than a second after `kill`. JavaScript cannot end a function that ignores its
- * signal; it can only stop waiting and report it.
- *
- * @throws Error when the work has not ended in time; the error of the work.
- */
-async function withinGrace<T>(work: Promise<T>, options: WithinGraceOptions): Promise<T> {
-  const { kill, nameWork, clock } = options;
-  using waiting = scope(new AbortController().signal);
-  const { promise: timedOut, reject } = Promise.withResolvers<never>();
-  using _killing = onAbort(kill, () => {
-    clock.sleep(maxAbortMs, waiting.signal).then(
-      () => reject(new StopTimeoutError(nameWork())),
-      () => undefined,
-    );
-  });
-  try {
-    return await Promise.race([work, timedOut]);
-  } finally {
-    waiting.abort();
   }
 }

@@ -1,6 +1,7 @@
 /** Running controllers: the Manager, shared caches, Events, leader election and the fence, health, and access rules. */
 export {
   type AccessGrant,
+  type AccessPlace,
   type AccessRule,
   controllerAccess,
   controllerGrants,
@@ -58,7 +59,9 @@ export {
 } from "./debug/mod.ts";
 export { customDefinitions, type DefinitionOptions, isCustomResource, withConversions } from "./custom_definitions.ts";
 export type { ParkedKey, RequeuedKey, RetryingKey } from "./controller_group.ts";
-export { debugStateOf, Manager, type ManagerElection, type ManagerOptions, StopTimeoutError } from "./manager.ts";
+export { debugStateOf, hubPartsOf, Manager, type ManagerElection, type ManagerOptions } from "./manager.ts";
+export { asMember, type FleetMembership, type HubParts, type LeaderPart, type Terms } from "./membership.ts";
+export { StopTimeoutError } from "./within_grace.ts";
 export {
   type FlagReader,
   type ObjectName,

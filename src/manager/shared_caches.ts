@@ -37,7 +37,7 @@ import {
   type WriteThroughResult,
 } from "../cache/mod.ts";
 import { type Client, recoveryTransport } from "../client/mod.ts";
-import type { Recorder } from "../observe/mod.ts";
+import type { Logger, Recorder } from "../observe/mod.ts";
 import { type CacheReader, type Caches, type ControllerDefinition, isMetadataOnly } from "../controller/mod.ts";
 
 /** Which objects of a kind are cached, and which part of them, for all controllers of a Manager. */
@@ -88,6 +88,8 @@ export interface SharedCachesOptions {
   readonly metrics?: CacheMetrics;
   /** @default nothing is recorded */
   readonly recorder?: Recorder;
+  /** @default logger("cache") */
+  readonly log?: Logger;
   readonly clock: Clock;
   readonly random: Random;
 }
@@ -107,7 +109,7 @@ export class SharedCaches implements ManagerCaches {
   readonly #newestWrites = new Map<string, ResourceVersion>();
 
   constructor(options: SharedCachesOptions) {
-    const { client, namespaces, rules = [], freeze, recovery, metrics, recorder, clock, random } = options;
+    const { client, namespaces, rules = [], freeze, recovery, metrics, recorder, log, clock, random } = options;
     assertOneRulePerKind(rules);
     const cachedRules = rules.filter((rule) => rule.isCached !== false);
     this.#rules = new Map(cachedRules.map((rule) => [resourceId(rule.resource), rule]));
@@ -131,6 +133,7 @@ export class SharedCaches implements ManagerCaches {
       recovery,
       metrics,
       recorder,
+      log,
       clock,
       random,
     });

@@ -61,11 +61,37 @@ const defaultBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 export class MetricsRegistry {
   /** The Content-Type of the text that {@link render} returns by default. */
   readonly contentType: string = contentTypes.prometheus;
-  readonly #counters = new Map<string, Family<CounterCell>>();
-  readonly #gauges = new Map<string, Family<GaugeCell>>();
-  readonly #histograms = new Map<string, Family<HistogramCell>>();
-  readonly #families = new Map<string, Family<Renderable>>();
-  readonly #collectors = new Set<() => string | Promise<string>>();
+  #counters = new Map<string, Family<CounterCell>>();
+  #gauges = new Map<string, Family<GaugeCell>>();
+  #histograms = new Map<string, Family<HistogramCell>>();
+  #families = new Map<string, Family<Renderable>>();
+  #collectors = new Set<() => string | Promise<string>>();
+  /** The labels that every cell gets, as the text shows them. */
+  #constant = "";
+
+  /**
+   * Returns a registry that counts into this one: every cell that is created through it has these labels as well. A Fleet gives
+   * each cluster one, with the label `cluster`.
+   *
+   * @throws {TypeError} when Prometheus does not accept the name of a label
+   */
+  withLabels(labels: Readonly<Record<string, string>>): MetricsRegistry {
+    const wrong = Object.keys(labels).find((name) => !labelName.test(name) || name === "le");
+    if (wrong !== undefined) throw new TypeError(`Cannot label metrics: "${wrong}" is not a legal name`);
+    const view = new MetricsRegistry();
+    view.#counters = this.#counters;
+    view.#gauges = this.#gauges;
+    view.#histograms = this.#histograms;
+    view.#families = this.#families;
+    view.#collectors = this.#collectors;
+    view.#constant = joinLabels(this.#constant, labelsText(Object.keys(labels), labels));
+    return view;
+  }
+
+  /** Removes all cells that have these labels, and maybe others. */
+  removeCells(labels: Readonly<Record<string, string>>): void {
+    for (const family of this.#families.values()) family.removeWith(labels);
+  }
 
   /**
    * Returns the counter of a name; the first call creates it.
@@ -140,17 +166,17 @@ export class MetricsRegistry {
     known: Map<string, Family<Cell>>,
     options: MetricOptions<string>,
     create: () => Family<Cell>,
-  ): Family<Cell> {
+  ): MetricFamily<string, Cell> {
     const { name, labelNames = [] } = options;
     const existing = known.get(name);
-    if (existing !== undefined && existing.hasLabels(labelNames)) return existing;
+    if (existing !== undefined && existing.hasLabels(labelNames)) return existing.with(this.#constant);
     if (this.#families.has(name)) {
       throw new TypeError(`Cannot create metric "${name}": it exists with another type or other labels`);
     }
     const family = create();
     known.set(name, family);
     this.#families.set(name, family);
-    return family;
+    return family.with(this.#constant);
   }
 }
 
@@ -314,21 +340,29 @@ class Family<Cell extends Renderable> {
     this.#create = create;
   }
 
-  labels(values: Readonly<Record<string, string>>): Cell {
-    const text = this.#text(values);
+  /** The metric, with further labels in each cell that is created through the result. */
+  with(constant: string): MetricFamily<string, Cell> {
+    const textOf = (values: Readonly<Record<string, string>>) =>
+      joinLabels(constant, labelsText(this.#labelNames, values));
+    return {
+      labels: (values) => this.#cell(textOf(values)),
+      remove: (values) => void this.#cells.delete(textOf(values)),
+    };
+  }
+
+  #cell(text: string): Cell {
     let cell = this.#cells.get(text);
     if (cell === undefined) this.#cells.set(text, cell = this.#create());
     return cell;
   }
 
-  remove(values: Readonly<Record<string, string>>): void {
-    this.#cells.delete(this.#text(values));
-  }
-
   /** The cells that have these labels, and maybe others. */
   *cellsWith(labels: Readonly<Record<string, string>>): Generator<Cell, void, void> {
-    const pairs = Object.entries(labels).map(([name, value]) => `,${name}="${escapeLabel(value)}",`);
-    for (const [text, cell] of this.#cells) if (pairs.every((pair) => `,${text},`.includes(pair))) yield cell;
+    for (const [text, cell] of this.#cells) if (hasPairs(text, labels)) yield cell;
+  }
+
+  removeWith(labels: Readonly<Record<string, string>>): void {
+    for (const text of this.#cells.keys()) if (hasPairs(text, labels)) this.#cells.delete(text);
   }
 
   hasLabels(names: readonly string[]): boolean {
@@ -342,17 +376,27 @@ class Family<Cell extends Renderable> {
     for (const [labels, cell] of this.#cells) {
       cell.render((suffix, { le, exemplar }, value) => {
         const bound = le === undefined ? "" : `le="${boundText(le, isOpenMetrics)}"`;
-        const all = labels !== "" && bound !== "" ? `${labels},${bound}` : labels + bound;
+        const all = joinLabels(labels, bound);
         const line = `${name}${suffix}${all === "" ? "" : `{${all}}`} ${numberText(value)}`;
         text += isOpenMetrics && exemplar !== undefined ? `${line}${exemplarText(exemplar)}\n` : `${line}\n`;
       });
     }
     return text;
   }
+}
 
-  #text(values: Readonly<Record<string, string>>): string {
-    return this.#labelNames.map((name) => `${name}="${escapeLabel(values[name] ?? "")}"`).join(",");
-  }
+/** Labels as the text shows them. */
+function labelsText(names: readonly string[], values: Readonly<Record<string, string>>): string {
+  return names.map((name) => `${name}="${escapeLabel(values[name] ?? "")}"`).join(",");
+}
+
+function joinLabels(left: string, right: string): string {
+  return left !== "" && right !== "" ? `${left},${right}` : left + right;
+}
+
+/** True if the text of a cell has these labels. */
+function hasPairs(text: string, labels: Readonly<Record<string, string>>): boolean {
+  return Object.entries(labels).every(([name, value]) => `,${text},`.includes(`,${name}="${escapeLabel(value)}",`));
 }
 
 function exemplarText({ value, at, labels }: Exemplar): string {

@@ -124,3 +124,25 @@ test("[125] OpenMetrics has the exemplar of each bucket, names counters as it wa
   ]);
   assertEquals(/trace_id|EOF|unknown/.exec(await registry.render()), null);
 });
+
+test("a registry with labels counts into the registry that it comes from, and its cells can be removed", async () => {
+  const registry = new MetricsRegistry();
+  const options = { name: "adds_total", help: "Adds", labelNames: ["name"] } as const;
+  registry.counter(options).labels({ name: "foo" }).inc();
+  for (const cluster of ["a", "b"]) {
+    const own = registry.withLabels({ cluster });
+    own.counter(options).labels({ name: "foo" }).inc(2);
+    own.withLabels({ zone: "z" }).gauge({ name: "depth", help: "Depth" }).labels({}).set(1);
+  }
+  const lines = (text: string) => text.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
+  assertEquals(lines(await registry.render()), [
+    'adds_total{name="foo"} 1',
+    'adds_total{cluster="a",name="foo"} 2',
+    'adds_total{cluster="b",name="foo"} 2',
+    'depth{cluster="a",zone="z"} 1',
+    'depth{cluster="b",zone="z"} 1',
+  ]);
+  registry.removeCells({ cluster: "a" });
+  assertEquals(lines(await registry.render()).filter((line) => line.includes('"a"')), []);
+  assertThrows(() => registry.withLabels({ "no-name": "x" }), /Cannot label metrics/);
+});

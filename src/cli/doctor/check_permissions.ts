@@ -89,7 +89,7 @@ function requiredRules(context: DoctorContext): readonly RequiredRule[] {
   const { name } = session.operator;
   const targets = configurationTargets(webhooks, webhookConfiguration);
   return [
-    ...controllers.flatMap((controller) => controllerGrants(controller, namespaces)),
+    ...controllers.flatMap((controller) => controllerGrants(controller, { namespaces })),
     ...processGrants({
       namespace,
       lease: lease.isUsed ? lease.name : undefined,

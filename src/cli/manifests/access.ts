@@ -43,7 +43,9 @@ function grantsOf(plan: InstallPlan) {
   const secret = isManaged ? webhookServiceName(operator.name) : undefined;
   const targets = configurationTargets(webhooks, webhookConfiguration);
   return [
-    ...controllers.flatMap((controller): readonly AccessGrant[] => controllerGrants(controller, watched)),
+    ...controllers.flatMap((controller): readonly AccessGrant[] =>
+      controllerGrants(controller, { namespaces: watched })
+    ),
     ...processGrants({
       namespace,
       lease: name,

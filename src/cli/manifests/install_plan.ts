@@ -145,7 +145,7 @@ const nodeWriterTolerations: readonly Toleration[] = [
 function writesNodes(controller: OperatorController, watched: readonly string[]): boolean {
   const isWrite = ({ rule: { group, resource, verbs } }: AccessGrant) =>
     group === "" && resource === "nodes" && verbs.some((verb) => ["create", "update", "patch"].includes(verb));
-  return controllerGrants(controller, watched).some(isWrite);
+  return controllerGrants(controller, { namespaces: watched }).some(isWrite);
 }
 
 function nameOf(operator: Operator, controllers: readonly OperatorController[]): string {

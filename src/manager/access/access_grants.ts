@@ -6,6 +6,7 @@
 import type { PolicyRule } from "../../api/mod.ts";
 import type { ControllerDefinition } from "../../controller/mod.ts";
 import {
+  type AccessPlace,
   type AccessRule,
   controllerAccess,
   electionAccess,
@@ -24,18 +25,24 @@ export interface AccessGrant {
   readonly namespace?: string;
 }
 
+/** Options of {@link controllerGrants}. */
+export interface GrantOptions {
+  /** Those of the Manager; empty: those of the controller's options, else all. @default none */
+  readonly namespaces?: readonly string[];
+  /** In a Fleet, the grants in the members or in the hub. @default "cluster" */
+  readonly place?: AccessPlace;
+}
+
 /**
  * Returns the grants of one controller: in the namespaces that it works on, or, for rules that are not about objects in
  * namespaces and for controllers of all namespaces, in the whole cluster.
- *
- * @param namespaces Those of the Manager; empty: those of the controller's options, else all.
  */
 export function controllerGrants(
   definition: ControllerDefinition,
-  namespaces: readonly string[] = [],
+  { namespaces = [], place }: GrantOptions = {},
 ): readonly AccessGrant[] {
   const { name: neededBy, options } = definition;
-  return controllerAccess(definition).flatMap((rule) => {
+  return controllerAccess(definition, place).flatMap((rule) => {
     if (rule.scope === "Cluster") return [{ neededBy, rule }];
     if (rule.namespace !== undefined) return [{ neededBy, rule, namespace: rule.namespace }];
     const within = namespaces.length > 0 ? namespaces : [options.namespace];

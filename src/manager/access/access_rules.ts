@@ -5,7 +5,7 @@
  * Guarantees: no wildcard; no verb that the code here does not use; resource names wherever RBAC can enforce them.
  */
 import { builtin, type Resource, type Scope } from "../../api/mod.ts";
-import { type ControllerDefinition, type Verb, verbs, type WatchDefinition } from "../../controller/mod.ts";
+import { type ControllerDefinition, isInHub, type Verb, verbs, type WatchDefinition } from "../../controller/mod.ts";
 import type { ConfigurationTarget } from "../../webhook/mod.ts";
 
 /** Verbs on one resource; one rule of {@link controllerAccess}. */
@@ -25,9 +25,16 @@ export interface AccessRule {
 }
 
 /**
+ * Where a rule is needed: "cluster" without a Fleet, where one cluster has everything; in a Fleet, in the "members" or in the
+ * "hub".
+ */
+export type AccessPlace = "cluster" | "members" | "hub";
+
+/**
  * The access rules that follow from the declarations of a controller: the permissions that its ServiceAccount needs. A test
  * can hold them against a list.
  *
+ * @param place In a Fleet, the rules for the members or for the hub. @default "cluster"
  * @returns One rule per resource.
  * @example
  * ```ts
@@ -39,15 +46,26 @@ export interface AccessRule {
  * console.assert(rule?.verbs.join() === "get,list,watch,create,patch");
  * ```
  */
-export function controllerAccess(definition: ControllerDefinition): readonly AccessRule[] {
-  const { primary, watches, permissions, writesStatus, finalizer, options } = definition;
+export function controllerAccess(
+  definition: ControllerDefinition,
+  place: AccessPlace = "cluster",
+): readonly AccessRule[] {
+  const { primary, writesStatus, finalizer, options } = definition;
+  const { runsIn = "members", recordsEvents = true } = options;
+  if (place !== "cluster" && runsIn === "hub") return place === "hub" ? controllerAccess(definition) : [];
+  const isMeant = ({ resource }: { readonly resource: Resource }) =>
+    place === "cluster" || isInHub(resource) === (place === "hub");
+  const watched = definition.watches.filter(isMeant).flatMap((watch) => watchAccess(watch, primary));
+  const declared = definition.permissions.filter(isMeant)
+    .map(({ resource, verbs, subresource }) => access(resource, verbs, subresource));
+  if (place === "hub") return mergedAccess([...watched, ...declared]);
   return mergedAccess([
-    ...watches.flatMap((watch) => watchAccess(watch, primary)),
+    ...watched,
     ...(writesStatus ? [access(primary, ["patch"], "status")] : []),
     // The object is read live before `finalize`; patches add and remove the finalizer.
     ...(finalizer === undefined ? [] : [access(primary, ["get", "patch"])]),
-    ...permissions.map(({ resource, verbs, subresource }) => access(resource, verbs, subresource)),
-    ...(options.recordsEvents ?? true ? [eventAccess(primary)] : []),
+    ...declared,
+    ...(recordsEvents ? [eventAccess(primary)] : []),
   ]);
 }
 

@@ -1,6 +1,6 @@
 import { assertEquals, test } from "../../../tests/testing.ts";
 import { builtin } from "../../api/mod.ts";
-import { controller, done, notCached } from "../../controller/mod.ts";
+import { controller, done, inHub, notCached } from "../../controller/mod.ts";
 import { defineResource, z } from "../../schema/mod.ts";
 import { type AccessRule, controllerAccess, electionAccess, webhookAccess } from "./access_rules.ts";
 
@@ -91,4 +91,21 @@ test("[security 7] access to objects with known names is limited to these names"
     "apiextensions.k8s.io customresourcedefinitions sites.example.dev: get patch",
   ]);
   assertEquals(webhookAccess({ targets }), [], "certificates from elsewhere are not published");
+});
+
+test("[security 7] in a fleet, the hub grants only what is read and declared there, and the members the rest", () => {
+  const definition = controller("sites", { recordsEvents: false }).for(Site).owns(ConfigMap)
+    .watches(inHub(Secret), { to: () => [] }).uses(inHub(Site), ["patch"], "status").reconcile(reconcile);
+  assertEquals(lines(controllerAccess(definition, "hub")), ["secrets: list watch", "example.dev sites/status: patch"]);
+  assertEquals(lines(controllerAccess(definition, "members")), [
+    "example.dev sites: get list watch",
+    "configmaps: get list watch create patch",
+    "example.dev sites/finalizers: update",
+    "example.dev sites/status: patch",
+  ]);
+  const counter = controller("counter", { runsIn: "hub", recordsEvents: false }).for(Pod).reconcile(reconcile);
+  assertEquals([lines(controllerAccess(counter, "hub")), controllerAccess(counter, "members")], [
+    ["pods: list watch"],
+    [],
+  ]);
 });

@@ -4,7 +4,7 @@
  */
 import { type Infer, type KubeObject, type ObjectKey, type Resource, resourceId } from "../../api/mod.ts";
 import type { ListFilter, SharedInformer } from "../../cache/mod.ts";
-import type { Caches, ControllerDefinition } from "../../controller/mod.ts";
+import { type Caches, type ControllerDefinition, isInHub } from "../../controller/mod.ts";
 
 export class DeclaredCaches implements Caches {
   readonly #caches: Caches;
@@ -14,7 +14,7 @@ export class DeclaredCaches implements Caches {
   constructor(caches: Caches, { name, watches }: ControllerDefinition) {
     this.#caches = caches;
     this.#controller = name;
-    this.#kinds = new Set(watches.map(({ resource }) => resourceId(resource)));
+    this.#kinds = new Set(watches.map(({ resource }) => idOf(resource)));
   }
 
   informer(resource: Resource): SharedInformer<KubeObject> {
@@ -50,11 +50,16 @@ export class DeclaredCaches implements Caches {
   }
 
   #check(resource: Resource): void {
-    if (this.#kinds.has(resourceId(resource))) return;
+    if (this.#kinds.has(idOf(resource))) return;
     const { kind } = resource;
     throw new TypeError(
       `Cannot read ${kind} from the cache: controller "${this.#controller}" did not declare it. ` +
         `Declare .watches(${kind}, ...)`,
     );
   }
+}
+
+/** The kind, and whether its objects are those of the hub. */
+function idOf(resource: Resource): string {
+  return isInHub(resource) ? `${resourceId(resource)} in the hub` : resourceId(resource);
 }

@@ -1,6 +1,7 @@
 /** What controllers may do on the API server: RBAC rules from declarations, their enforcement, and denials. */
 export { type AccessGrant, controllerGrants, policyRules, processGrants, type ProcessNeeds } from "./access_grants.ts";
 export {
+  type AccessPlace,
   type AccessRule,
   controllerAccess,
   electionAccess,

@@ -59,6 +59,8 @@ export interface EntryBase {
   readonly controller?: string;
   /** The key of the primary object that the controller works on. */
   readonly key?: string;
+  /** The cluster of a Fleet. Absent for the hub, and without a Fleet. */
+  readonly cluster?: string;
   /** The number of the process, in the recording of a simulation. */
   readonly process?: number;
 }

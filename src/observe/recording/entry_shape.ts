@@ -17,7 +17,7 @@ interface EntryShape {
   readonly optional?: Readonly<Record<string, Shape>>;
 }
 
-const common: Readonly<Record<string, Shape>> = { controller: "text", key: "text", process: "number" };
+const common: Readonly<Record<string, Shape>> = { controller: "text", key: "text", cluster: "text", process: "number" };
 
 const shapes: Readonly<Record<string, EntryShape>> = {
   change: {
