@@ -109,6 +109,7 @@ export {
 } from "./observe/mod.ts";
 export { type Environment } from "./runtime/mod.ts";
 export {
+  type CandidateVersions,
   type ElectorState,
   type LeaderElectionMetrics,
   LeaderElector,

@@ -15,6 +15,7 @@ export {
   undeclaredReason,
 } from "./access/mod.ts";
 export {
+  type CandidateVersions,
   type ElectorState,
   type LeaderElectionMetrics,
   leaderElectionMetrics,

@@ -61,6 +61,7 @@ test("flags are completed, except those that are on the line already", async () 
     "--leader-election-lease-duration",
     "--leader-election-renew-deadline",
     "--leader-election-retry-period",
+    "--leader-election-coordinated",
     "--leader-election-when-lost",
   ]);
   assertEquals(await values("run --once --onc"), []);

@@ -159,7 +159,13 @@ function createElection(
     renewDeadlineMs,
     retryPeriodMs,
     whenLost: flags.leaderElectionWhenLost === "standby" ? "standby" : "throw",
+    coordinated: flags.leaderElectionCoordinated ? { binaryVersion: semanticVersion(session.version) } : undefined,
   };
+}
+
+/** A version that the API server accepts; "dev" is older than any other. */
+function semanticVersion(version: string): string {
+  return /^\d+\.\d+\.\d+/.test(version) ? version : "0.0.0";
 }
 
 /** The content of the endpoints, and the client that reviews the permissions of requests. */

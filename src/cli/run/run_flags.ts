@@ -144,6 +144,11 @@ export const electionFlags = z.object({
     about: "time between two attempts to acquire or renew the lease",
     group: electionGroup,
   }),
+  leaderElectionCoordinated: flag(z.boolean().default(false), {
+    flags: "--leader-election-coordinated",
+    about: "let the API server choose the replica with the oldest version, if it has CoordinatedLeaderElection",
+    group: electionGroup,
+  }),
   leaderElectionWhenLost: flag(oneOf(["exit", "standby"]).prefault("exit"), {
     flags: "--leader-election-when-lost <action>",
     about: "when the lease is lost: exit with code 7, or wait for it again (standby)",

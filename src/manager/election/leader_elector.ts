@@ -28,6 +28,7 @@ import {
 } from "../../observe/mod.ts";
 import { isFenced } from "../fence/mod.ts";
 import { type Leadership, maxShownHolder } from "./leadership.ts";
+import { type CandidateVersions, LeaseCandidate } from "./lease_candidate.ts";
 import { type ClaimOutcome, LeaseClaim } from "./lease_claim.ts";
 import { LeaseForbiddenError, LeaseLock } from "./lease_lock.ts";
 import { type ReleaseOutcome, Term } from "./term.ts";
@@ -58,6 +59,13 @@ export interface LeaderElectorOptions {
    * @default annotations stay as they are
    */
   readonly annotations?: () => Readonly<Record<string, string | undefined>>;
+  /**
+   * Lets the API server choose the leader among the replicas: the one with the oldest version, so that a rolling update
+   * changes it last. If the server does not have the feature CoordinatedLeaderElection, the replicas elect the leader
+   * themselves. The clocks of server and replicas may differ by less than the lease duration.
+   * @default the replicas elect the leader
+   */
+  readonly coordinated?: CandidateVersions;
   /** Called with the identity of each new leader, also if it is this process. */
   readonly onNewLeader?: (identity: string) => void;
   /** Notified of the state. @default no metrics */
@@ -114,6 +122,8 @@ export class LeaderElector {
   readonly #claim: LeaseClaim;
   #state: ElectorState = { kind: "idle" };
   #reportedLeader = "";
+  /** Since when, and until when, this process is a candidate; undefined in an election without candidates. */
+  #candidacy: { readonly stop: AbortController; readonly ended: Promise<void> } | undefined;
 
   /**
    * Creates an elector. It sends no request before {@link acquire} or {@link run}.
@@ -144,6 +154,7 @@ export class LeaderElector {
       // Half, so that after a request without a response there is time for another. As controller-runtime's client timeout.
       attemptTimeoutMs: renewDeadlineMs / 2,
       clock,
+      isCoordinated: () => this.#candidacy !== undefined,
       onSlowPath: () => metrics?.countSlowPath(),
     });
     metrics?.setLeading(false);
@@ -203,6 +214,7 @@ export class LeaderElector {
     this.#state = { kind: "standby" };
     this.#report("info", "standing by for the lease", "standby", { identity: this.identity });
     try {
+      await this.#announce(signal);
       while (true) {
         signal.throwIfAborted();
         const outcome = await this.#claim.acquire(signal);
@@ -212,9 +224,37 @@ export class LeaderElector {
         await this.#clock.sleep(this.#pauseAfter(outcome), signal);
       }
     } catch (error) {
+      await this.#withdraw();
       this.#state = { kind: "idle" };
       throw error;
     }
+  }
+
+  /** Makes this process a candidate, if that is asked for and the server has candidates. @throws as {@link acquire} */
+  async #announce(signal: AbortSignal): Promise<void> {
+    const { coordinated: versions, client, namespace, name: lease, identity } = this.#options;
+    if (versions === undefined || this.#candidacy !== undefined) return;
+    const parts = { clock: this.#clock, random: this.#random, log: this.#log, timeoutMs: this.#renewDeadlineMs / 2 };
+    const candidate = new LeaseCandidate({ ...parts, client, namespace, lease, identity, versions });
+    while (true) {
+      signal.throwIfAborted();
+      try {
+        if (await candidate.announce(signal)) break;
+        return this.#log.info("the server does not coordinate elections, replicas elect the leader", { lease });
+      } catch (error) {
+        if (signal.aborted || error instanceof LeaseForbiddenError) throw error;
+        this.#log.warn("lease candidate not announced", { lease: this.lease, error });
+        await this.#clock.sleep(this.#retryPeriodMs, signal);
+      }
+    }
+    const stop = new AbortController();
+    this.#candidacy = { stop, ended: candidate.run(stop.signal) };
+  }
+
+  async #withdraw(): Promise<void> {
+    this.#candidacy?.stop.abort();
+    await this.#candidacy?.ended;
+    this.#candidacy = undefined;
   }
 
   /**
@@ -264,6 +304,8 @@ export class LeaderElector {
         const error = leadership.lost;
         if (error !== undefined) this.#report("error", "leadership lost", "lost", { error });
       },
+      // A candidate without the Lease would be elected again.
+      beforeRelease: () => this.#withdraw(),
       onRelease: (outcome) => {
         this.#state = { kind: "idle" };
         this.#reportRelease(outcome);

@@ -1,8 +1,9 @@
 import type { NewEntry, Recorder } from "../../observe/mod.ts";
-import { assert, assertEquals, assertRejects, assertThrows, test } from "../../../tests/testing.ts";
+import { assert, assertEquals, assertMatch, assertRejects, assertThrows, test } from "../../../tests/testing.ts";
 import { ElectionCluster, lossOf } from "../testing/election_cluster.ts";
 import { SkewedClock } from "../testing/skewed_clock.ts";
 import { LeaseLostError } from "./leadership.ts";
+import { LeaseForbiddenError } from "./lease_lock.ts";
 
 for (
   const [timing, isRejected] of [
@@ -220,4 +221,41 @@ test("[49] a standby that stops while it acquires the Lease releases it", async 
   stop.abort();
   await assertRejects(() => cluster.within(10_000, waiting));
   assertEquals([cluster.spec["holderIdentity"], elector.state.kind], ["", "idle"]);
+});
+
+const coordinated = { binaryVersion: "1.4.0" };
+
+test("a coordinated election with a server that has no candidates is an election among the replicas", async () => {
+  const cluster = new ElectionCluster();
+  const { leadership, elector } = await cluster.leader("a", { coordinated });
+  assertEquals([elector.leader, cluster.spec["holderIdentity"]], ["a", "a"]);
+  const b = cluster.replica("b", { coordinated });
+  const waiting = b.elector.acquire(b.stop.signal);
+  await cluster.pass(5_000);
+  await cluster.within(100, leadership.release());
+  const next = await cluster.within(2_000, waiting);
+  assertEquals(b.elector.leader, "b");
+  await cluster.within(100, next.release());
+});
+
+test("a replica that may not be a candidate names the missing rule", async () => {
+  const cluster = new ElectionCluster();
+  const { elector, link, stop } = cluster.replica("a", { coordinated });
+  link.candidatesCode = 403;
+  const error = await assertRejects(() => cluster.within(100, elector.acquire(stop.signal)));
+  assert(error instanceof LeaseForbiddenError);
+  assertMatch(error.message, /LeaseCandidate "shop\/a".*"leasecandidates"\], verbs: \["create", "patch"/);
+  assertEquals([elector.state.kind, cluster.server.lease], ["idle", undefined]);
+});
+
+test("a replica tries to become a candidate until the server answers", async () => {
+  const cluster = new ElectionCluster();
+  const { elector, link, stop } = cluster.replica("a", { coordinated });
+  link.candidatesCode = 500;
+  const waiting = elector.acquire(stop.signal);
+  await cluster.pass(20_000);
+  assertEquals([elector.state.kind, cluster.server.lease], ["standby", undefined]);
+  link.candidatesCode = 404;
+  const leadership = await cluster.within(20_000, waiting);
+  await cluster.within(100, leadership.release());
 });

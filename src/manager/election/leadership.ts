@@ -34,7 +34,7 @@ export interface Leadership extends AsyncDisposable {
   confirm(signal: AbortSignal): Promise<boolean>;
   /**
    * Ends the term and releases the Lease, so that a standby takes over within one retry period. Call it after the last
-   * write. It does nothing when the term was lost, and never rejects: a Lease that cannot be released expires.
+   * write. It does nothing when the Lease was lost, and never rejects: a Lease that cannot be released expires.
    */
   release(): Promise<void>;
 }
@@ -44,7 +44,9 @@ export type LeaseLoss =
   /** The Lease was not renewed in time. Another process may take it when it has expired. */
   | { readonly kind: "expired"; readonly afterMs: number }
   /** The Lease has another holder, no holder (""), or was deleted. */
-  | { readonly kind: "heldByOther"; readonly holder: string };
+  | { readonly kind: "heldByOther"; readonly holder: string }
+  /** The API server has chosen another process, in a coordinated election. The Lease is released when the work has ended. */
+  | { readonly kind: "superseded"; readonly holder: string };
 
 /**
  * This process was the leader and lost the Lease. {@link Leadership.signal} aborts with it, and {@link LeaderElector.run}
@@ -88,6 +90,8 @@ function stateOf({ lease, loss }: { readonly lease: string; readonly loss: Lease
       return loss.holder === ""
         ? `${lease} has no holder now`
         : `${lease} is held by "${printable(loss.holder, maxShownHolder)}" now`;
+    case "superseded":
+      return `the API server prefers "${printable(loss.holder, maxShownHolder)}" for ${lease}`;
     default:
       return loss satisfies never;
   }

@@ -24,6 +24,12 @@ export type ClaimOutcome =
   /** The holder is unknown. */
   | { readonly kind: "failed"; readonly error: unknown };
 
+/** The outcome of a renewal. */
+export type RenewalOutcome =
+  | ClaimOutcome
+  /** This process holds the Lease, and the API server has chosen `holder` as the next leader, in a coordinated election. */
+  | { readonly kind: "superseded"; readonly holder: string };
+
 /** Options of a {@link LeaseClaim}. */
 export interface LeaseClaimOptions {
   readonly lock: LeaseLock;
@@ -32,6 +38,8 @@ export interface LeaseClaimOptions {
   /** Time limit of an attempt, in milliseconds. */
   readonly attemptTimeoutMs: number;
   readonly clock: Clock;
+  /** True while the API server chooses the leader: a Lease of another process is not taken, even if it has expired. @default never */
+  readonly isCoordinated?: () => boolean;
   /** Called for each renewal that had to read the Lease first. */
   readonly onSlowPath: () => void;
 }
@@ -69,8 +77,10 @@ export class LeaseClaim {
   /** Takes the Lease if it has no holder, if it is already ours, or if it has expired. */
   acquire(signal: AbortSignal): Promise<ClaimOutcome> {
     return this.#attempt(signal, async (limited) => {
-      this.#observe(await this.#options.lock.read(limited));
-      const freeInMs = this.#freeInMs();
+      const { lock, identity, isCoordinated } = this.#options;
+      this.#observe(await lock.read(limited));
+      const isChosen = isCoordinated?.() !== true || lock.record?.holder === identity;
+      const freeInMs = isChosen ? this.#freeInMs() : Infinity;
       if (freeInMs > 0) return { kind: "heldByOther", holder: this.holder, freeInMs };
       // Not under `signal`: a stop must not leave a Lease with our identity although this process does not lead.
       using writing = scope(neverAborted, {
@@ -86,8 +96,8 @@ export class LeaseClaim {
    *
    * @param isInTime Returns true while the last renewal is so recent that no other process can have led since.
    */
-  renew(signal: AbortSignal, isInTime: () => boolean): Promise<ClaimOutcome> {
-    const { lock, identity, onSlowPath } = this.#options;
+  renew(signal: AbortSignal, isInTime: () => boolean): Promise<RenewalOutcome> {
+    const { lock, identity, isCoordinated, onSlowPath } = this.#options;
     return this.#attempt(signal, async (limited) => {
       if (lock.record?.holder === identity) {
         try {
@@ -99,6 +109,10 @@ export class LeaseClaim {
       onSlowPath();
       const record = await lock.read(limited);
       this.#observe(record);
+      const { preferredHolder: holder } = lock;
+      if (isCoordinated?.() === true && record?.holder === identity && holder !== undefined && holder !== identity) {
+        return { kind: "superseded", holder };
+      }
       // A deleted Lease does not show who led after us: it is created again only if no other process can have led.
       if (record === undefined ? isInTime() : record.holder === identity) return await this.#write(limited);
       return { kind: "heldByOther", holder: record?.holder ?? "", freeInMs: this.#freeInMs() };
@@ -123,10 +137,10 @@ export class LeaseClaim {
     }
   }
 
-  async #attempt(
+  async #attempt<Outcome extends RenewalOutcome>(
     signal: AbortSignal,
-    attempt: (signal: AbortSignal) => Promise<ClaimOutcome>,
-  ): Promise<ClaimOutcome> {
+    attempt: (signal: AbortSignal) => Promise<Outcome>,
+  ): Promise<Outcome | ClaimOutcome> {
     const { attemptTimeoutMs, clock } = this.#options;
     using limited = scope(signal, { timeoutMs: attemptTimeoutMs, clock });
     try {

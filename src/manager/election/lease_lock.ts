@@ -55,6 +55,11 @@ export class LeaseLock {
     return this.#lease === undefined ? undefined : recordOf(this.#lease);
   }
 
+  /** Whom the API server prefers as the next leader, in a coordinated election; undefined if nobody. */
+  get preferredHolder(): string | undefined {
+    return this.#lease?.spec?.preferredHolder || undefined;
+  }
+
   /** The Lease that was last read or written; undefined when there was none. */
   get object(): KubeObject | undefined {
     return this.#lease;
@@ -133,7 +138,7 @@ function specOf(record: LeaseRecord): builtin.Lease["spec"] {
 }
 
 /** The RBAC verbs that leader election needs. */
-export type LeaseVerb = "get" | "create" | "update";
+export type LeaseVerb = "get" | "create" | "update" | "patch";
 
 /**
  * RBAC does not allow this process to read or write the Lease. The message has the missing rule. The cause is the ApiError,
@@ -156,21 +161,34 @@ export class LeaseForbiddenError extends Error {
   /**
    * Creates the error.
    *
+   * @param options.resource `leasecandidates` in a coordinated election. @default "leases"
    * @param options.cause The response of the API server.
    */
   constructor(
-    options: { readonly verb: LeaseVerb; readonly namespace: string; readonly name: string; readonly cause: unknown },
+    options: {
+      readonly verb: LeaseVerb;
+      readonly namespace: string;
+      readonly name: string;
+      readonly resource?: "leases" | "leasecandidates";
+      readonly cause: unknown;
+    },
   ) {
-    const { verb, namespace, name, cause } = options;
+    const { verb, namespace, name, resource = "leases", cause } = options;
+    const kind = resource === "leases" ? "Lease" : "LeaseCandidate";
     super(
-      `Cannot lead by Lease "${namespace}/${name}": it is not allowed to ${verb} it; ` +
-        `a Role in namespace "${namespace}" needs ${ruleOf(verb, name)}`,
+      `Cannot lead by ${kind} "${namespace}/${name}": it is not allowed to ${verb} it; ` +
+        `a Role in namespace "${namespace}" needs ${ruleOf(verb, resource, name)}`,
       { cause },
     );
   }
 }
 
-function ruleOf(verb: LeaseVerb, name: string): string {
+/** A candidate has a name of its own in each process, so its rule names none. */
+function ruleOf(verb: LeaseVerb, resource: "leases" | "leasecandidates", name: string): string {
+  if (resource === "leasecandidates") {
+    return `{apiGroups: ["coordination.k8s.io"], resources: ["leasecandidates"], ` +
+      `verbs: ["create", "patch", "delete", "list", "watch"]}`;
+  }
   const names = verb === "create" ? "" : `, resourceNames: [${JSON.stringify(name)}]`;
   return `{apiGroups: ["coordination.k8s.io"], resources: ["leases"]${names}, verbs: ["${verb}"]}`;
 }

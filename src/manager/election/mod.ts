@@ -7,5 +7,6 @@ export {
   LeaderElector,
   type LeaderElectorOptions,
 } from "./leader_elector.ts";
+export type { CandidateVersions } from "./lease_candidate.ts";
 export { type Leadership, type LeaseLoss, LeaseLostError } from "./leadership.ts";
 export { LeaseForbiddenError, type LeaseVerb } from "./lease_lock.ts";

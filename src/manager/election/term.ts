@@ -30,6 +30,8 @@ export interface TermOptions {
   readonly onAttempt: () => void;
   /** Called once, when the term ends. */
   readonly onEnd: () => void;
+  /** Called once, before the Lease is released; the Lease is released when it has resolved. @default nothing is done */
+  readonly beforeRelease?: () => Promise<void>;
   /** Called once, when the work of the term has ended too. */
   readonly onRelease: (outcome: ReleaseOutcome) => void;
 }
@@ -99,10 +101,11 @@ export class Term implements Leadership {
 
   async #release(): Promise<void> {
     const { lease, releaseOnCancel, onRelease } = this.#options;
-    const wasHeld = !this.#end.signal.aborted;
+    const wasHeld = !this.#end.signal.aborted || this.lost?.loss.kind === "superseded";
     this.#endWith(new DOMException(`${lease} was released`, "AbortError"));
     await this.#loop;
     await this.#renewal;
+    await this.#options.beforeRelease?.();
     onRelease(wasHeld && releaseOnCancel ? await this.#releaseLease() : { kind: "kept" });
   }
 
@@ -151,6 +154,8 @@ export class Term implements Leadership {
         return this.#armDeadline();
       case "heldByOther":
         return this.#lose({ kind: "heldByOther", holder: outcome.holder });
+      case "superseded":
+        return this.#lose({ kind: "superseded", holder: outcome.holder });
       case "failed":
         this.#lastError = outcome.error;
         log.warn("lease renewal failed", { lease, error: outcome.error });

@@ -29,6 +29,8 @@ export interface Link {
   latencyMs: number;
   /** Probability that a response is lost. */
   lossRate: number;
+  /** If set, the server responds with this code to requests about LeaseCandidates. @default 404, it has no such kind */
+  candidatesCode?: number;
   /** If set, the server responds with this code and does nothing else. */
   errorCode: number | undefined;
 }
@@ -66,7 +68,7 @@ export class FakeLeaseServer {
   /** A transport that responds without delay. */
   readonly transport: Transport = async (request) => {
     const body = await request.text();
-    return this.#respond(request.method, body);
+    return isAboutCandidates(request) ? status(404, "NotFound") : this.#respond(request.method, body);
   };
 
   /** A transport over `link`, for the machine with `clock`. */
@@ -86,7 +88,10 @@ export class FakeLeaseServer {
         await travel();
         const text = await body;
         if (link.isDisconnected) return;
-        const response = this.#respond(request.method, text, link.errorCode);
+        const { candidatesCode = 404 } = link;
+        const response = isAboutCandidates(request)
+          ? status(candidatesCode, reasons.get(candidatesCode) ?? "NotFound")
+          : this.#respond(request.method, text, link.errorCode);
         await travel();
         await clock.awake();
         if (!link.isDisconnected && random.next() >= link.lossRate) resolve(response);
@@ -116,6 +121,10 @@ export class FakeLeaseServer {
     this.put(sent);
     return Response.json(this.#lease);
   }
+}
+
+function isAboutCandidates(request: Request): boolean {
+  return new URL(request.url).pathname.includes("/leasecandidates");
 }
 
 const reasons: ReadonlyMap<number, string> = new Map([[403, "Forbidden"], [409, "Conflict"], [500, "InternalError"]]);
