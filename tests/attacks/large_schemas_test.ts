@@ -8,7 +8,7 @@
  * budgets these requests take many minutes, or end with the memory.
  */
 import { KubernetesTestServer } from "../../src/apiserver/testing/kubernetes_test_server.ts";
-import { CelEnvironment, stringType } from "../../src/apiserver/cel/mod.ts";
+import { CelEnvironment, stringType } from "../../src/cel/mod.ts";
 import { compileValidator, readSchema, WorkBudget, WorkExceededError } from "../../src/apiserver/crd/schema/mod.ts";
 import { type Json, type JsonObject, patternSize } from "../../src/apiserver/model/mod.ts";
 import { seededRandom } from "../../src/async/mod.ts";

@@ -20,7 +20,7 @@ import {
   stringType,
   timestampType,
   type Value,
-} from "../cel/mod.ts";
+} from "../../cel/mod.ts";
 import {
   type AdmissionRequest,
   type Authorizer,

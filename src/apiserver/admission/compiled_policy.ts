@@ -3,7 +3,7 @@
  * are read once for as long as the object is stored. Also what a MutatingAdmissionPolicy has in common with it: the variables,
  * and the requests that a policy or binding matches.
  */
-import { CelError, CelMap, type CelType, dynType, listOf, mapOf, type Value } from "../cel/mod.ts";
+import { CelError, CelMap, type CelType, dynType, listOf, mapOf, type Value } from "../../cel/mod.ts";
 import { nameOf, objectAt, objectsAt, textAt, textsAt } from "../kinds/mod.ts";
 import { type AdmissionRequest, isJsonObject, type Json, type JsonObject, type Kind, read } from "../model/mod.ts";
 import { type DeclaredVariables, environmentOf, type VariableValues } from "./cel_variables.ts";

@@ -3,7 +3,7 @@
  * and match conditions, expressions that must all be true before a webhook is called or a policy runs. Texts are those of
  * apiserver `admission/plugin/cel` of Kubernetes 1.36.
  */
-import { type CelEnvironment, type CelProgram, type CelType, formatTypeName, type Value } from "../cel/mod.ts";
+import { type CelEnvironment, type CelProgram, type CelType, formatTypeName, type Value } from "../../cel/mod.ts";
 import { objectsAt } from "../kinds/mod.ts";
 import type { JsonObject } from "../model/mod.ts";
 import { environmentOf, type VariableValues } from "./cel_variables.ts";

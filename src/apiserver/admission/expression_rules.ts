@@ -2,7 +2,7 @@
  * The rules of webhook configurations and policies (see kinds/admissionregistration) with checks that compile their CEL
  * expressions on each write. Texts of `admissionregistration/validation` of Kubernetes 1.36.
  */
-import { type CelEnvironment } from "../cel/mod.ts";
+import { type CelEnvironment } from "../../cel/mod.ts";
 import {
   type ExpressionChecks,
   type FieldPath,

@@ -7,7 +7,7 @@
  *
  * Caveats: a write of the subresource `scale` is not mutated.
  */
-import { jsonValueOf } from "../cel/mod.ts";
+import { jsonValueOf } from "../../cel/mod.ts";
 import { objectAt } from "../kinds/mod.ts";
 import {
   type AdmissionPlugin,

@@ -4,7 +4,7 @@
  *
  * Guarantees: the object that is given is not changed; the result is a new one, decoded and with its defaults.
  */
-import { CelList, CelStruct, itemsOf, type Value } from "../cel/mod.ts";
+import { CelList, CelStruct, itemsOf, type Value } from "../../cel/mod.ts";
 import { findObject, objectAt, objectsAt, textAt, UndecodableError } from "../kinds/mod.ts";
 import { type Draft, draftOf, internalError, type Json, type JsonObject, type Kind } from "../model/mod.ts";
 import { ConfigurationError, jsonPatch, mergeConfiguration, PatchApplyError } from "../patch/mod.ts";

@@ -20,7 +20,7 @@ import {
   stringType,
   type StructType,
   type Value,
-} from "../cel/mod.ts";
+} from "../../cel/mod.ts";
 import { type Json, type JsonObject, put } from "../model/mod.ts";
 
 /** The result types of the expressions of mutations. */

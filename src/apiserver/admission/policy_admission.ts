@@ -5,7 +5,7 @@
  * Caveats: policies are not type-checked against the matched kinds on write (`status.typeChecking`), and audit annotations
  * are evaluated but not written anywhere.
  */
-import { jsonValueOf, type Value } from "../cel/mod.ts";
+import { jsonValueOf, type Value } from "../../cel/mod.ts";
 import {
   type AdmissionPlugin,
   type AdmissionRequest,

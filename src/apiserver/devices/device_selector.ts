@@ -21,7 +21,7 @@ import {
   stringType,
   type Value,
   versionOf,
-} from "../cel/mod.ts";
+} from "../../cel/mod.ts";
 
 /** What a selector sees of a device of a ResourceSlice. */
 export interface SelectableDevice {

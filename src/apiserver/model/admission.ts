@@ -3,7 +3,7 @@
  * stored. admission/ and plugins/ implement it: webhooks, policies, quotas, the life cycle of namespaces.
  */
 import type { User } from "./access.ts";
-import type { Draft, JsonObject } from "./json.ts";
+import type { Draft, JsonObject } from "../../cel/mod.ts";
 import type { Kind } from "./kind.ts";
 
 /** The operation that admission sees. */

@@ -2,7 +2,7 @@
  * JsonPath: the dialect of client-go's `util/jsonpath`, in which printer columns are written: fields, `['a']`, `[0]`, `[-1]`,
  * `[0:2]`, `[*]`, `[a,b]`, `..name` and filters like `[?(@.type=="Ready")]`. Columns do not need `range` and `end`.
  */
-import { isJsonArray, isJsonObject, type Json, type JsonObject, read } from "./json.ts";
+import { isJsonArray, isJsonObject, type Json, type JsonObject, read } from "../../cel/mod.ts";
 
 type Step =
   | { readonly kind: "field"; readonly name: string }

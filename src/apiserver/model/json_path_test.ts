@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertThrows, test } from "../../../tests/testing.ts";
-import type { Json } from "./json.ts";
+import type { Json } from "../../cel/mod.ts";
 import { JsonPath } from "./json_path.ts";
 
 const pod = {

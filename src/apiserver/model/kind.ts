@@ -7,8 +7,8 @@
  */
 import type { Scope } from "../../api/mod.ts";
 import type { User } from "./access.ts";
-import type { FieldError } from "./field_error.ts";
-import type { Draft, Json, JsonObject } from "./json.ts";
+import type { FieldError } from "../../cel/mod.ts";
+import type { Draft, Json, JsonObject } from "../../cel/mod.ts";
 import type { TypeSchema } from "./type_schema.ts";
 
 /** A verb of a kind, as discovery names it. */

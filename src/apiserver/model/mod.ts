@@ -1,8 +1,22 @@
 /** What all folders of the API server share: JSON, kinds, type schemas, the request chain, errors and their texts. */
 export {
+  dnsLabelErrors,
+  dnsSubdomainErrors,
   type Draft,
   draftOf,
   type DraftValue,
+  type FieldError,
+  fieldErrorBody,
+  type FieldErrorType,
+  formatFieldErrors,
+  goAggregate,
+  goFloat,
+  goJson,
+  goPlain,
+  goQuote,
+  goSyntax,
+  goType,
+  humanDuration,
   isDraft,
   isJsonArray,
   isJsonNumber,
@@ -10,9 +24,24 @@ export {
   isSameJson,
   type Json,
   type JsonObject,
+  jsonTypeName,
+  labelKeyErrors,
+  labelValueErrors,
+  maskTrailingDash,
+  numberLiteral,
+  parseLiteralJson,
+  pathSegmentErrors,
+  Pattern,
+  type PatternMatch,
+  patternOf,
+  patternSize,
   put,
   read,
-} from "./json.ts";
+  regexError,
+  utf8Length,
+  withLiterals,
+  withPlainNumbers,
+} from "../../cel/mod.ts";
 export {
   type AnySchema,
   type ListSchema,
@@ -39,32 +68,8 @@ export {
   StatusError,
   type Subject,
 } from "./status_error.ts";
-export {
-  dnsLabelErrors,
-  dnsSubdomainErrors,
-  labelKeyErrors,
-  labelValueErrors,
-  maskTrailingDash,
-  pathSegmentErrors,
-  regexError,
-  utf8Length,
-} from "./formats.ts";
-export {
-  goAggregate,
-  goFloat,
-  goJson,
-  goPlain,
-  goQuote,
-  goSyntax,
-  goType,
-  humanDuration,
-  jsonTypeName,
-} from "./go_text.ts";
-export { Pattern, type PatternMatch, patternOf, patternSize } from "./pattern.ts";
 export { jsonError } from "./json_error.ts";
 export { JsonPath, JsonPathError, jsonPathError } from "./json_path.ts";
-export { numberLiteral, parseLiteralJson, withLiterals, withPlainNumbers } from "./number_literal.ts";
-export { type FieldError, fieldErrorBody, type FieldErrorType, formatFieldErrors } from "./field_error.ts";
 export type {
   Column,
   ConvertedForm,

@@ -6,7 +6,7 @@
  * bug in the server, and its response is 500 InternalError.
  */
 import type { ApiStatus, StatusCause, StatusDetails } from "../../api/mod.ts";
-import { type FieldError, formatFieldErrors } from "./field_error.ts";
+import { type FieldError, formatFieldErrors } from "../../cel/mod.ts";
 
 /** The object that an error is about: names as in `deployments.apps "web" not found`. */
 export interface Subject {

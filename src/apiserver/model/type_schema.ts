@@ -9,7 +9,7 @@
  * Caveats: a TypeSchema may be cyclic (JSONSchemaProps contains itself). It has no formats, lengths and rules: validation
  * is done elsewhere.
  */
-import { isJsonArray, isJsonObject, type Json, type JsonObject, read } from "./json.ts";
+import { isJsonArray, isJsonObject, type Json, type JsonObject, read } from "../../cel/mod.ts";
 
 /** A leaf: it is owned and replaced as a whole. */
 export interface ScalarSchema {

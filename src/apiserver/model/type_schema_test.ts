@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertThrows, test } from "../../../tests/testing.ts";
-import type { JsonObject } from "./json.ts";
+import type { JsonObject } from "../../cel/mod.ts";
 import { objectMetaName, TypeLibrary, type TypeSchema, typeSchemaOf } from "./type_schema.ts";
 
 /** A type in short form: `{a:string b?:[set integer]}`. */

@@ -5,7 +5,7 @@
  * Guarantees: a type is read from its schema when it is first asked for. A type that contains itself ends with an object
  * without fields.
  */
-import type { CelType } from "../cel/mod.ts";
+import type { CelType } from "../../cel/mod.ts";
 import { type CrdSpec, declaredTypeOf, readCrd, readSchema } from "../crd/mod.ts";
 import { builtinFamilies, fullNameOf, openApiOf, packageNames, structNames, wireStruct } from "../kinds/mod.ts";
 import { isJsonArray, isJsonObject, type Json, type JsonObject, read } from "../model/mod.ts";

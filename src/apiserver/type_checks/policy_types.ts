@@ -3,7 +3,7 @@
  * works the same with and without warnings. As `admission/plugin/policy/validating/typechecking.go` of Kubernetes 1.36.
  */
 import { compositionOf, environmentOf } from "../admission/mod.ts";
-import type { CelEnvironment, CelType } from "../cel/mod.ts";
+import type { CelEnvironment, CelType } from "../../cel/mod.ts";
 import { findObject, objectAt, objectsAt, textAt, textsAt } from "../kinds/mod.ts";
 import type { JsonObject } from "../model/mod.ts";
 import { type KindType, KindTypes } from "./kind_types.ts";

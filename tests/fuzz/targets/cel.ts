@@ -15,7 +15,7 @@ import {
   listOf,
   mapOf,
   stringType,
-} from "../../../src/apiserver/cel/mod.ts";
+} from "../../../src/cel/mod.ts";
 import { type FuzzTarget, promise, textOf } from "../target.ts";
 
 const environment = new CelEnvironment(

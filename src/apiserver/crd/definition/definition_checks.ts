@@ -4,7 +4,7 @@
  */
 import { dnsSubdomainErrors, type JsonObject, read } from "../../model/mod.ts";
 import { checkClientConfig, type FieldPath, objectAt, type Problems, textAt, textsAt } from "../../kinds/mod.ts";
-import { dns1035LabelErrors } from "../../cel/mod.ts";
+import { dns1035LabelErrors } from "../../../cel/mod.ts";
 import { caBundleError } from "./definition_conditions.ts";
 import { type CrdNames } from "./crd_spec.ts";
 import { type DefinitionForm, goVersions, type SharedParts, type VersionForm } from "./definition_form.ts";

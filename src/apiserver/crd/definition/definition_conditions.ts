@@ -16,7 +16,7 @@ import {
 } from "../../model/mod.ts";
 import { objectAt, objectsAt, textAt, textsAt } from "../../kinds/mod.ts";
 import { readNames } from "./crd_spec.ts";
-import { parseRequestUri } from "../../cel/mod.ts";
+import { parseRequestUri } from "../../../cel/mod.ts";
 import { fromBase64 } from "../../../runtime/mod.ts";
 
 /** The finalizer that keeps a definition until its objects are deleted. */

@@ -6,7 +6,7 @@
  * invalid one.
  */
 import { FieldPath, type KindRules, objectAt, objectsAt, type Problems, textAt, textsAt } from "../../kinds/mod.ts";
-import { formatCheck } from "../../cel/mod.ts";
+import { formatCheck } from "../../../cel/mod.ts";
 import { type Draft, isDraft, isSameJson, type Json, type JsonObject, put, read } from "../../model/mod.ts";
 import { readNames } from "./crd_spec.ts";
 import {

@@ -16,7 +16,7 @@ import {
 import { structuralErrors } from "./structural_checks.ts";
 import { type FieldError, isJsonObject, isSameJson, type Json } from "../../model/mod.ts";
 import { checkRules, checkRuleTexts, RuleCosts, RuleScope } from "./rule_checks.ts";
-import { compileRuleWalk, objectCostBudget, type RuleRun } from "../rules/mod.ts";
+import { compileRuleWalk, objectCostBudget, type RuleRun } from "../../../cel/mod.ts";
 
 /**
  * Checks a whole schema.

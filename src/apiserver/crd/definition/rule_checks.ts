@@ -3,10 +3,16 @@
  * of oldSelf. Texts and limits of apiextensions `validation.go` of Kubernetes 1.36.
  */
 import { FieldPath, Problems } from "../../kinds/mod.ts";
-import { type CompiledRule, compileRules, type DeclaredType, declaredTypeOf, maxRequestBytes } from "../rules/mod.ts";
+import {
+  type CompiledRule,
+  compileRules,
+  type DeclaredType,
+  declaredTypeOf,
+  maxRequestBytes,
+} from "../../../cel/mod.ts";
 import { goRule } from "./definition_form.ts";
 import { parseFieldPath, type SchemaProps, type ValidationRule } from "../schema/mod.ts";
-import { cappedProduct } from "../../cel/mod.ts";
+import { cappedProduct } from "../../../cel/mod.ts";
 
 const key = "x-kubernetes-validations";
 const reasons = ["FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"];

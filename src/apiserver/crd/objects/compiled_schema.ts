@@ -17,7 +17,7 @@ import {
   type Validator,
   withPrunedDefaults,
 } from "../schema/mod.ts";
-import { compileRuleValidator } from "../rules/mod.ts";
+import { compileRuleValidator } from "../../../cel/mod.ts";
 
 /** The functions of one schema. A function that would do nothing is undefined. */
 export class CompiledSchema {

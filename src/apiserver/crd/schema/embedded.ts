@@ -18,9 +18,9 @@ import {
   pathSegmentErrors,
   read,
 } from "../../model/mod.ts";
-import { dns1035LabelErrors } from "../../cel/mod.ts";
-import { fieldPath, itemPath } from "./field_paths.ts";
-import { type SchemaProps, valueSchema } from "./schema_props.ts";
+import { dns1035LabelErrors } from "../../../cel/mod.ts";
+import { fieldPath, itemPath } from "../../../cel/mod.ts";
+import { type SchemaProps, valueSchema } from "../../../cel/mod.ts";
 
 /** A function that is called for each embedded resource below a value. */
 type Visit<Value, Found> = (value: Value, path: string, found: Found[]) => void;

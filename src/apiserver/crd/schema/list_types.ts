@@ -1,7 +1,7 @@
 /** Validates x-kubernetes-list-type: no duplicate items in a set, no duplicate keys in a map. */
 import { type FieldError, goJson, isJsonArray, isJsonObject, type Json, read } from "../../model/mod.ts";
-import { fieldPath, itemPath } from "./field_paths.ts";
-import { type SchemaProps, valueSchema } from "./schema_props.ts";
+import { fieldPath, itemPath } from "../../../cel/mod.ts";
+import { type SchemaProps, valueSchema } from "../../../cel/mod.ts";
 
 /** Adds the errors of a value and of the values below it. */
 type ListCheck = (value: Json, path: string, errors: FieldError[]) => void;

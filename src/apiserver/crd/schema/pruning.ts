@@ -4,7 +4,7 @@
  */
 import { printExactJson } from "../../../api/mod.ts";
 import { type Draft, draftOf, type DraftValue, isDraft, type Json, put, read, StatusError } from "../../model/mod.ts";
-import { readSchema, type SchemaProps, valueSchema } from "./schema_props.ts";
+import { readSchema, type SchemaProps, valueSchema } from "../../../cel/mod.ts";
 
 const metaFields = new Set(["apiVersion", "kind", "metadata"]);
 

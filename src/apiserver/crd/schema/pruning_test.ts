@@ -1,7 +1,7 @@
 import { assertEquals, test } from "../../../../tests/testing.ts";
 import type { Draft, JsonObject } from "../../model/mod.ts";
 import { compileDefaulter, compileNullPruner, compilePruner } from "./pruning.ts";
-import { readSchema } from "./schema_props.ts";
+import { readSchema } from "../../../cel/mod.ts";
 
 const text = { type: "string" };
 

@@ -6,7 +6,7 @@
  */
 import { type FieldError, goJson, goQuote, type Json } from "../../model/mod.ts";
 import type { WorkBudget } from "./work_budget.ts";
-import { fieldPath, shownPath } from "./field_paths.ts";
+import { fieldPath, shownPath } from "../../../cel/mod.ts";
 
 /** The kind of an error. `composite` belongs to no field. */
 export type SchemaErrorCode = "required" | "enum" | "tooLong" | "tooMany" | "type" | "invalid" | "composite";

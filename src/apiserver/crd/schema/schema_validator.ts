@@ -16,12 +16,12 @@ import {
   type JsonObject,
   patternOf,
 } from "../../model/mod.ts";
-import type { Correlation } from "./correlation.ts";
+import type { Correlation } from "../../../cel/mod.ts";
 import { SchemaResult } from "./schema_result.ts";
-import type { SchemaProps } from "./schema_props.ts";
-import { isInt64, kindOf, typesOf, usedFormat } from "./value_types.ts";
+import type { SchemaProps } from "../../../cel/mod.ts";
+import { isInt64, kindOf, typesOf, usedFormat } from "../../../cel/mod.ts";
 import { WorkBudget, WorkExceededError } from "./work_budget.ts";
-import { formatCheck } from "../../cel/mod.ts";
+import { formatCheck } from "../../../cel/mod.ts";
 
 /** Checks one value and adds its errors. `path` begins at the validated root. */
 export type Check = (value: Json, path: string, result: SchemaResult, link: Correlation | undefined) => void;

@@ -1,6 +1,6 @@
 import { assertEquals, test } from "../../../../tests/testing.ts";
 import type { Json, JsonObject } from "../../model/mod.ts";
-import { readSchema } from "./schema_props.ts";
+import { readSchema } from "../../../cel/mod.ts";
 import { compileValidator } from "./schema_validator.ts";
 
 const cases: readonly (readonly [schema: JsonObject, value: Json, messages: readonly string[]])[] = [

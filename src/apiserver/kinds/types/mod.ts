@@ -1,31 +1,33 @@
 /** The types of built-in kinds: decoding, defaulting, publishing, and reading their fields. */
 export { DecodeError, decodeStruct, wasSentEmpty } from "./decoder.ts";
 export {
-  base64Bytes,
   booleanAt,
+  findNumber,
+  findObject,
+  has,
+  numberAt,
+  objectAt,
+  objectsAt,
+  textAt,
+  textsAt,
+  valuesAt,
+} from "../../../cel/mod.ts";
+export {
+  base64Bytes,
   draftAt,
   draftsAt,
   findDraft,
-  findNumber,
-  findObject,
   fromBase64,
-  has,
   metadataOf,
   nameOf,
-  numberAt,
-  objectAt,
   objectIn,
-  objectsAt,
   restoreField,
   restoreMetadata,
   setIfAbsent,
   setIfEmpty,
   setIfZero,
-  textAt,
   textMapAt,
-  textsAt,
   toBase64,
-  valuesAt,
 } from "./fields.ts";
 export { openApiOf, referencesOf } from "./open_api.ts";
 export { inFieldOrder } from "./field_order.ts";

@@ -1,5 +1,5 @@
-import { assertEquals, test } from "../../../../tests/testing.ts";
-import type { JsonObject } from "../../model/mod.ts";
+import { assertEquals, test } from "../../../tests/testing.ts";
+import type { JsonObject } from "../model/mod.ts";
 import { compileRuleValidator } from "./rule_validator.ts";
 import { readSchema } from "../schema/schema_props.ts";
 

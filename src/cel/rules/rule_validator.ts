@@ -6,7 +6,7 @@
  * Guarantees: the cost of each rule and of all rules of an object is limited, so validation never takes longer than on the
  * real server.
  */
-import { type FieldError, isJsonArray, isJsonObject, type Json, type JsonObject, read } from "../../model/mod.ts";
+import { type FieldError, isJsonArray, isJsonObject, type Json, type JsonObject, read } from "../model/mod.ts";
 import { type DeclaredType, declaredTypeOf, escapeName, sizesOf, withResourceFields } from "./cel_types.ts";
 import {
   Correlation,
@@ -36,7 +36,7 @@ import {
   perCallLimit,
   type Range,
   type Value,
-} from "../../cel/mod.ts";
+} from "../language/mod.ts";
 import { celValueOf } from "./cel_values.ts";
 
 /** Runs all rules on an object. @param old undefined for a new object */

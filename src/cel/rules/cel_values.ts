@@ -2,7 +2,7 @@
  * celValueOf(): the CEL value of a JSON value and its schema. Values are converted when a rule reads them. Lists of type set
  * and map compare and concatenate as such; null in a nullable field counts as absent.
  */
-import { printExactJson } from "../../../api/mod.ts";
+import { printExactJson } from "../../api/mod.ts";
 import {
   CelDuration,
   CelError,
@@ -15,16 +15,8 @@ import {
   parseLooseDuration,
   parseRfc3339,
   type Value,
-} from "../../cel/mod.ts";
-import {
-  isJsonArray,
-  isJsonNumber,
-  isJsonObject,
-  isSameJson,
-  type Json,
-  type JsonObject,
-  read,
-} from "../../model/mod.ts";
+} from "../language/mod.ts";
+import { isJsonArray, isJsonNumber, isJsonObject, isSameJson, type Json, type JsonObject, read } from "../model/mod.ts";
 import { escapeName, unescapeName, withResourceFields } from "./cel_types.ts";
 import { goTypeOf, isInt64, type SchemaProps, valueSchema } from "../schema/mod.ts";
 

@@ -2,7 +2,7 @@
  * Paths of fields. The JSON paths of a CustomResourceDefinition: `.spec.replicas`, in rules also `.labels['a b']`. The paths
  * of error messages: `spec.list[0].name`, `spec.labels[key]`, "" for the object itself.
  */
-import { isJsonObject, type Json, type JsonObject, read } from "../../model/mod.ts";
+import { isJsonObject, type Json, type JsonObject, read } from "../model/mod.ts";
 import { type SchemaProps, valueSchema } from "./schema_props.ts";
 /** A path with the schema at its end, or an error. */
 export type ParsedFieldPath =

@@ -2,8 +2,19 @@
  * SchemaProps: one node of the OpenAPI v3 schema of a CustomResourceDefinition, read from its JSON once. Code that runs for
  * each object uses this form. Values of the wrong type count as absent: decoding has rejected them before.
  */
-import { booleanAt, findNumber, objectAt, objectsAt, textAt, textsAt } from "../../kinds/mod.ts";
-import { isJsonArray, isJsonObject, type Json, type JsonObject, read } from "../../model/mod.ts";
+import {
+  booleanAt,
+  findNumber,
+  isJsonArray,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  objectAt,
+  objectsAt,
+  read,
+  textAt,
+  textsAt,
+} from "../model/mod.ts";
 
 /** A rule of x-kubernetes-validations. */
 export interface ValidationRule {

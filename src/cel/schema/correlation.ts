@@ -4,8 +4,8 @@
  *
  * Items of a list of type map are matched by their keys; every other list is compared as one value.
  */
-import { printExactJson } from "../../../api/mod.ts";
-import { isJsonArray, isJsonObject, isSameJson, type Json, type JsonObject, read } from "../../model/mod.ts";
+import { printExactJson } from "../../api/mod.ts";
+import { isJsonArray, isJsonObject, isSameJson, type Json, type JsonObject, read } from "../model/mod.ts";
 import { type SchemaProps, valueSchema } from "./schema_props.ts";
 
 /** One value in its new and old state. */

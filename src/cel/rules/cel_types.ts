@@ -16,8 +16,8 @@ import {
   type SizeAtPath,
   stringType,
   timestampType,
-} from "../../cel/mod.ts";
-import { utf8Length } from "../../model/mod.ts";
+} from "../language/mod.ts";
+import { utf8Length } from "../model/mod.ts";
 import { readSchema, type SchemaProps, valueSchema } from "../schema/mod.ts";
 
 /** The CEL view of a schema. */

@@ -1,6 +1,6 @@
 /** The types of values and schemas, as kube-openapi and Go name them. */
-import { isJsonArray, isJsonNumber, isJsonObject, type Json } from "../../model/mod.ts";
-import { formatCheck } from "../../cel/mod.ts";
+import { isJsonArray, isJsonNumber, isJsonObject, type Json } from "../model/mod.ts";
+import { formatCheck } from "../language/mod.ts";
 import type { SchemaProps } from "./schema_props.ts";
 
 /** The types that a schema allows; empty for any type. */
