@@ -120,6 +120,7 @@ export const innerFolders: Readonly<Record<string, readonly string[]>> = {
     "manifests",
     "doctor",
     "why",
+    "pause",
     "top",
     "replay",
     "page",

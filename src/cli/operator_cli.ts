@@ -71,6 +71,16 @@ export const subcommands: readonly SubcommandEntry[] = [
     load: async () => (await import("./why/mod.ts")).why,
   },
   {
+    name: "pause",
+    summary: "keep controllers from reconciling an object",
+    load: async () => (await import("./pause/mod.ts")).pause,
+  },
+  {
+    name: "resume",
+    summary: "let controllers reconcile a paused object again",
+    load: async () => (await import("./pause/mod.ts")).resume,
+  },
+  {
     name: "top",
     summary: "show what the controllers of a running process do, and which keys fail",
     load: async () => (await import("./top/mod.ts")).top,

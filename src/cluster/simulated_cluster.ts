@@ -214,7 +214,7 @@ export function clusterControllers(options: ClusterControllersOptions = {}): rea
   // As in Kubernetes, they react to their own writes: the kubelet first reports that a Pod is ready, then that it completed.
   return definitions.map((definition) => ({
     ...leavingAlone(definition, options.isLeftAlone),
-    options: { ...definition.options, ownWrites: "deliver" },
+    options: { ...definition.options, ownWrites: "deliver", isPausable: false },
   }));
 }
 

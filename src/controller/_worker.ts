@@ -14,6 +14,7 @@
  * | throws a TerminalError (`request.ts`)           | it is dropped until it changes                               |
  * | throws because its owner changed                | owner deleted: waits for a change; owner is newer: at once   |
  * | throws because the process is stopping          | nothing; the next start lists all objects                    |
+ * | is not called, because the object is paused     | it waits for a change (`pause.ts`)                           |
  *
  * Only this file calls reconcilers. A throw never ends a worker.
  */
@@ -32,6 +33,7 @@ import type { ReconcileMetrics } from "./metrics.ts";
 import type { AttemptRecord, RecordedAttempt, RecordedController } from "./_recorded_controller.ts";
 import type { StoppedKeys } from "./_stopped_keys.ts";
 import type { WriteThrough } from "./_write_through.ts";
+import { observePause } from "./pause.ts";
 import { findOwnerChange, type OwnerChangedError } from "./owner_errors.ts";
 import { ownershipOf } from "./ownership.ts";
 import { type Cause, done, type EventSink, requeueAfter, type Result, TerminalError } from "./request.ts";
@@ -79,6 +81,9 @@ async function reconcileOnce(options: WorkerOptions, item: QueueItem<ObjectKey, 
       const entry = entries?.end({ outcome: "requeue", afterMs: outcome.afterMs });
       return queue.addAfter(key, outcome.afterMs, { cause: { source: "queue", change: "requeue", key, entry } });
     }
+    case "paused":
+      entries?.end({ outcome: "paused" });
+      return queue.forget(key);
     case "aborted":
       entries?.end({ outcome: "aborted" });
       return;
@@ -145,6 +150,8 @@ export type Outcome =
   | Result
   | { readonly kind: "failed"; readonly error: unknown }
   | { readonly kind: "terminal"; readonly error: TerminalError }
+  /** A user has paused the object: the reconciler was not called. */
+  | { readonly kind: "paused" }
   /** The process is stopping. This is not a failure of the key. */
   | { readonly kind: "aborted" };
 
@@ -211,6 +218,7 @@ export function createReconcileAttempt(options: ReconcileAttemptOptions): Reconc
     });
     try {
       if (writeThrough?.isUnsettled(key)) await writeThrough.settle(key, attempt.signal);
+      if (await observePause(definition, toolbox)) return { kind: "paused" };
       return await definition.reconciler(toolbox.request, toolbox);
     } catch (error) {
       if (kill.aborted) return { kind: "aborted" };
@@ -237,7 +245,7 @@ export function measureAttempt(attempt: ReconcileAttempt, metrics: ReconcileMetr
     const startedAt = clock.monotonic();
     metrics.onStart();
     const outcome = await attempt(key, causes, retries, recorded);
-    metrics.onFinish(key, outcome.kind, clock.monotonic() - startedAt);
+    metrics.onFinish(key, outcome.kind === "paused" ? "done" : outcome.kind, clock.monotonic() - startedAt);
     return outcome;
   };
 }

@@ -31,6 +31,7 @@ import type { Hub } from "./clusters.ts";
 import { checkedKey, type ControllerDefinition, type WatchDefinition } from "./controller_definition.ts";
 import { keepSourceRunning } from "./event_source.ts";
 import type { ReconcileMetrics } from "./metrics.ts";
+import { isPauseChange } from "./pause.ts";
 import type { Change } from "./predicate.ts";
 import type { Cause, EventSink } from "./request.ts";
 
@@ -262,7 +263,7 @@ export class Controller {
 
   #isAccepted(watch: WatchDefinition, change: Change): boolean {
     try {
-      return watch.when === undefined || watch.when(change);
+      return watch.when === undefined || watch.when(change) || (watch.role === "for" && isPauseChange(change));
     } catch (error) {
       const what = `predicate of ${resourceName(watch.resource)}`;
       const entry = this.#recorded?.failed(what, error);

@@ -129,6 +129,8 @@ export interface ControllerOptions {
    * between, "deliver" as after any change. The end of an object that it deleted is always delivered. @default "ignore"
    */
   readonly ownWrites?: "ignore" | "deliver";
+  /** The annotation `pintle.dev/paused` keeps the controller from reconciling an object, see `pausedAnnotation`. @default true */
+  readonly isPausable?: boolean;
   /** The controller records Events. @default true */
   readonly recordsEvents?: boolean;
 }

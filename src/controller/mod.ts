@@ -62,6 +62,7 @@ export {
   type ReconcileMetricsOptions,
   type ReconcileOutcome,
 } from "./metrics.ts";
+export { isPaused, pausedAnnotation, pausedWithDeletion } from "./pause.ts";
 export { allOf, anyOf, type Change, changed, labelled, not, type Predicate } from "./predicate.ts";
 export {
   type Cause,

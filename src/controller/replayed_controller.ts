@@ -17,6 +17,7 @@ import type { AttemptRecord } from "./_recorded_controller.ts";
 import { createReconcileAttempt, type Outcome } from "./_worker.ts";
 import type { CacheReader } from "./caches.ts";
 import type { ControllerDefinition, WatchDefinition } from "./controller_definition.ts";
+import { isPauseChange } from "./pause.ts";
 import type { Change } from "./predicate.ts";
 import type { Cause, EventSink } from "./request.ts";
 
@@ -134,9 +135,9 @@ class ReplayedParts implements AttemptRecord {
   writeOf(): undefined {}
 }
 
-function isAccepted({ when }: WatchDefinition, change: Change): boolean {
+function isAccepted({ when, role }: WatchDefinition, change: Change): boolean {
   try {
-    return when === undefined || when(change);
+    return when === undefined || when(change) || (role === "for" && isPauseChange(change));
   } catch {
     return true;
   }

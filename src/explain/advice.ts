@@ -41,7 +41,8 @@ export function failureAdvice(
     effect.kind === "write" && effect.answer.kind === "failed"
   );
   const { code, message } = failed?.answer ?? answerIn(end?.error);
-  const isFailure = end !== undefined && end.outcome !== "done" && end.outcome !== "requeue";
+  const isFailure = end !== undefined && end.outcome !== "done" && end.outcome !== "requeue" &&
+    end.outcome !== "paused";
   if (failed !== undefined || isFailure) {
     const advice = answerAdvice(code, message, primary);
     if (advice !== undefined) return advice;

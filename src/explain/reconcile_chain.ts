@@ -103,7 +103,7 @@ function causeStep(start: ReconcileStartEntry, history: History): Step {
 }
 
 function isFailure({ outcome }: ReconcileEndEntry): boolean {
-  return outcome !== "done" && outcome !== "requeue";
+  return outcome !== "done" && outcome !== "requeue" && outcome !== "paused";
 }
 
 interface Context {
@@ -147,6 +147,8 @@ function outcomeText(start: ReconcileStartEntry, end: ReconcileEndEntry, done: s
       return `${failure}; it is not retried, because only a change can help`;
     case "given-up":
       return `${failure}; it was retried as often as allowed, and waits for a change`;
+    case "paused":
+      return "not reconciled, because its annotation pintle.dev/paused pauses it";
     case "aborted":
       return `aborted after ${took}, because the process stopped or lost its Lease${before}`;
     default:

@@ -51,6 +51,7 @@ export interface Reason {
     | "not-cached"
     | "cache-waiting"
     | "parked"
+    | "paused"
     | "backoff"
     | "not-retried"
     | "delayed"
@@ -305,6 +306,11 @@ function endReason(
       return reason("backoff", `${failed}; it is retried`);
     case "aborted":
       return reason("not-retried", `was aborted at ${timeText(at, now)}: the process stopped or lost its Lease`);
+    case "paused":
+      return reason(
+        "paused",
+        "is paused by its annotation pintle.dev/paused, and is not reconciled until that is removed",
+      );
     case "done":
     case "requeue":
       return undefined;

@@ -437,6 +437,7 @@ function eventOf({ type, reason, note, object }: EventEntry): SentEvent {
 function endedReconcile(outcome: ReplayedOutcome): EndedReconcile {
   switch (outcome.kind) {
     case "done":
+    case "paused":
     case "aborted":
       return { outcome: outcome.kind };
     case "requeue":

@@ -1,5 +1,5 @@
 /** Samples and workloads of foo: objects to try it with, and what users do to Foos during a simulation. */
-import type { Workload, WorkloadStep } from "../../mod.ts";
+import { pausedAnnotation, type Workload, type WorkloadStep } from "../../mod.ts";
 
 /** The samples of `controller dev --samples`; examples/foo.yaml contains the same. */
 export const fooSamples = [{
@@ -22,6 +22,11 @@ function scale(replicas: number): WorkloadStep {
   return { kind: "patch", object: web, patch: { spec: { replicas } } };
 }
 
+/** @param value null to resume */
+function pause(value: "true" | null): WorkloadStep {
+  return { kind: "patch", object: web, patch: { metadata: { annotations: { [pausedAnnotation]: value } } } };
+}
+
 const foreignLabels = { app: "other" };
 const foreignDeployment = {
   apiVersion: "apps/v1",
@@ -37,6 +42,14 @@ const foreignDeployment = {
 export const fooWorkloads: readonly Workload[] = [
   { name: "create", steps: [create(1)] },
   { name: "scale", steps: [create(1), scale(3), { ...scale(5), atOnce: true }, scale(2)] },
+  {
+    name: "pause and resume",
+    steps: [create(1), pause("true"), scale(3), pause(null)],
+  },
+  {
+    name: "delete while paused",
+    steps: [create(1), { ...pause("true"), atOnce: true }, { kind: "delete", object: web }, create(2)],
+  },
   {
     name: "replicas of others",
     steps: [

@@ -170,7 +170,7 @@ export interface ReconcileEndEntry extends EntryBase {
   /** What the entry is about. */
   readonly kind: "reconcile-end";
   /** `given-up`: failed, and not retried until something changes, because of `maxRetries`. */
-  readonly outcome: "done" | "requeue" | "failed" | "terminal" | "given-up" | "aborted";
+  readonly outcome: "done" | "requeue" | "failed" | "terminal" | "given-up" | "paused" | "aborted";
   /** How long it took, in milliseconds. */
   readonly durationMs: number;
   /** For `requeue`: in how many milliseconds. */

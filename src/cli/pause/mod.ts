@@ -1,0 +1,2 @@
+/** The commands `pause` and `resume`. */
+export { pause, resume } from "./pause.ts";
