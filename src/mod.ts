@@ -135,13 +135,22 @@ export {
   type WatchOptionsOf,
 } from "./controller/mod.ts";
 export {
+  clusterApiClusters,
+  type ClusterApiOptions,
   type ClusterConnection,
   clusterList,
   type ClusterProvider,
   type ClusterStatus,
+  type ConnectOptions,
   Fleet,
   type FleetCluster,
   type FleetOptions,
+  kubeconfigContexts,
+  type KubeconfigContextsOptions,
+  kubeconfigFolder,
+  type KubeconfigFolderOptions,
+  kubeconfigSecrets,
+  type KubeconfigSecretsOptions,
 } from "./fleet/mod.ts";
 export {
   ApiError,

@@ -67,10 +67,12 @@ export {
   type LoadClusterAccessOptions,
   loadKubeconfig,
   type LoadKubeconfigOptions,
+  loadStoredAccess,
   Masked,
   type OidcProvider,
   type PemSource,
   proxyFromEnvironment,
+  type StoredAccessOptions,
 } from "./kubeconfig/mod.ts";
 export { measuredTransport, type MeasuredTransportOptions } from "./measured_transport.ts";
 export { InvalidResponseError } from "../api/mod.ts";

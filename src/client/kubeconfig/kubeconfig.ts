@@ -74,17 +74,32 @@ const maxTokens = 100_000;
 
 /** Reads and merges the files. @throws KubeconfigError when a file cannot be used. */
 export async function loadKubeconfig(options: LoadKubeconfigOptions): Promise<Kubeconfig> {
+  const files: KubeconfigText[] = [];
+  for (const path of kubeconfigPaths(options)) {
+    const text = await read(path);
+    if (text !== undefined) files.push({ path, text });
+    else if (options.path !== undefined) {
+      throw new KubeconfigError(`Cannot read kubeconfig "${path}": it does not exist; check --kubeconfig`);
+    }
+  }
+  return mergeKubeconfigs(files);
+}
+
+/** The content of one kubeconfig. */
+export interface KubeconfigText {
+  /** The path of the file, or where else the text comes from; for messages, and for relative paths in the text. */
+  readonly path: string;
+  readonly text: string;
+}
+
+/** Merges kubeconfigs: of entries with the same name, the first one wins. @throws KubeconfigError when one cannot be used */
+export function mergeKubeconfigs(texts: readonly KubeconfigText[]): Kubeconfig {
   const clusters = new Map<string, Entry<ClusterEntry>>();
   const contexts = new Map<string, Entry<ContextEntry>>();
   const users = new Map<string, Entry<UserEntry>>();
   const files: string[] = [];
   let currentContext: string | undefined;
-  for (const path of kubeconfigPaths(options)) {
-    const text = await read(path);
-    if (text === undefined) {
-      if (options.path === undefined) continue;
-      throw new KubeconfigError(`Cannot read kubeconfig "${path}": it does not exist; check --kubeconfig`);
-    }
+  for (const { path, text } of texts) {
     const file = parseKubeconfig(text, path);
     const directory = directoryOf(path);
     files.push(path);

@@ -14,4 +14,5 @@ export { Kubeconfig, kubeconfigPaths, loadKubeconfig, type LoadKubeconfigOptions
 export { loadClusterAccess, type LoadClusterAccessOptions } from "./load_cluster_access.ts";
 export type { KubeconfigOverrides } from "./resolve_access.ts";
 export { firstProblemOnly } from "./first_problem.ts";
+export { loadStoredAccess, type StoredAccessOptions } from "./stored_kubeconfig.ts";
 export { isSafeUrl, proxyFromEnvironment } from "./proxy_rules.ts";

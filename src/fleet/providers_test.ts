@@ -1,0 +1,137 @@
+import { mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { FakeCluster } from "../../tests/fakes/cluster.ts";
+import { assert, assertEquals, assertRejects, test } from "../../tests/testing.ts";
+import type { KubeObject } from "../api/mod.ts";
+import { drain, VirtualClock } from "../async/mod.ts";
+import { Client } from "../client/mod.ts";
+import { directoryEntries, joinPath, removePath, writeFile } from "../runtime/mod.ts";
+import type { ClusterProvider, FleetCluster } from "./cluster_provider.ts";
+import { kubeconfigContexts, kubeconfigFolder } from "./kubeconfig_files.ts";
+import { clusterApiClusters, kubeconfigSecrets } from "./kubeconfig_secrets.ts";
+
+/** A kubeconfig with contexts. */
+function kubeconfig(...names: readonly string[]): string {
+  return JSON.stringify({
+    clusters: names.map((name) => ({ name, cluster: { server: `https://${name}.example.dev` } })),
+    users: names.map((name) => ({ name, user: { token: "secret" } })),
+    contexts: names.map((name) => ({ name, context: { cluster: name, user: name } })),
+    "current-context": names[0],
+  });
+}
+
+function secret(name: string, data: Readonly<Record<string, string>>, labels = {}): KubeObject {
+  const encoded = Object.fromEntries(Object.entries(data).map(([key, value]) => [key, btoa(value)]));
+  return { apiVersion: "v1", kind: "Secret", metadata: { namespace: "fleet", name, labels }, ...{ data: encoded } };
+}
+
+/** Follows a provider. */
+function follow(provider: ClusterProvider) {
+  const stop = new AbortController();
+  const lists: (readonly FleetCluster[])[] = [];
+  const ended = (async () => {
+    for await (const list of provider.watch(stop.signal)) lists.push(list);
+  })().catch(() => undefined); // a provider whose files are gone
+  return {
+    names: () => lists.at(-1)?.map(({ name }) => name),
+    latest: (name: string) => lists.at(-1)?.find((cluster) => cluster.name === name),
+    async until(condition: () => boolean) {
+      for (let turn = 0; turn < 2_000 && !condition(); turn++) await drain();
+      assert(condition(), `the condition did not become true: ${JSON.stringify(lists.at(-1))}`);
+    },
+    async [Symbol.asyncDispose]() {
+      stop.abort();
+      await ended;
+    },
+  };
+}
+
+const path = (name: string) => `/api/v1/namespaces/fleet/secrets/${name}`;
+
+test("kubeconfigSecrets() reports each Secret with a kubeconfig, and only a changed kubeconfig is a new revision", async () => {
+  const hub = new FakeCluster();
+  const clock = new VirtualClock();
+  hub.put(path("east"), secret("east", { kubeconfig: kubeconfig("east") }));
+  hub.put(path("password"), secret("password", { password: "x" }));
+  const provider = kubeconfigSecrets(new Client(hub.transport, { clock }), { namespace: "fleet", clock });
+  await using followed = follow(provider);
+  await followed.until(() => followed.names()?.join() === "east");
+  const { revision = "" } = followed.latest("east") ?? {};
+  using connection = await followed.latest("east")?.connect();
+  assertEquals(connection?.server, "https://east.example.dev");
+  hub.put(path("east"), secret("east", { kubeconfig: kubeconfig("east") }, { team: "a" }));
+  hub.put(path("west"), secret("west", { value: kubeconfig("west") }));
+  await followed.until(() => followed.names()?.length === 2);
+  assertEquals([followed.latest("east")?.revision, /secret/.test(revision)], [revision, false]);
+  hub.put(path("east"), secret("east", { kubeconfig: "{" }));
+  await followed.until(() => followed.latest("east")?.revision !== revision);
+  const broken = followed.latest("east");
+  await assertRejects(async () => void await broken?.connect(), /Secret "fleet\/east"/);
+  assertEquals(broken?.regarding?.metadata.name, "east");
+  hub.remove(path("east"));
+  await followed.until(() => followed.names()?.join() === "west");
+});
+
+test("clusterApiClusters() reports initialized clusters that are not being deleted", async () => {
+  const hub = new FakeCluster();
+  const clock = new VirtualClock();
+  const cluster = (name: string, status: object, metadata = {}): KubeObject => ({
+    ...{ apiVersion: "cluster.x-k8s.io/v1beta2", kind: "Cluster", status },
+    metadata: { namespace: "fleet", name, ...metadata },
+  });
+  const clusterPath = (name: string) => `/apis/cluster.x-k8s.io/v1beta2/namespaces/fleet/clusters/${name}`;
+  const kinds = [{ name: "clusters", singularName: "cluster", namespaced: true, kind: "Cluster", verbs: ["list"] }];
+  const groupVersion = "cluster.x-k8s.io/v1beta2";
+  const answers: Readonly<Record<string, object>> = {
+    "/api": { kind: "APIVersions", versions: [] },
+    "/apis": {
+      kind: "APIGroupList",
+      groups: [{ name: "cluster.x-k8s.io", versions: [{ groupVersion, version: "v1beta2" }] }],
+    },
+    [`/apis/${groupVersion}`]: { kind: "APIResourceList", groupVersion, resources: kinds },
+  };
+  hub.intercept = (_, path) => answers[path] === undefined ? undefined : Response.json(answers[path]);
+  const initialized = { initialization: { controlPlaneInitialized: true } };
+  hub.put(clusterPath("east"), cluster("east", initialized));
+  hub.put(clusterPath("new"), cluster("new", {}));
+  const labels = { "cluster.x-k8s.io/cluster-name": "east" };
+  hub.put(path("east-kubeconfig"), secret("east-kubeconfig", { value: kubeconfig("east") }, labels));
+  hub.put(path("east-ca"), secret("east-ca", { value: kubeconfig("ca") }, labels));
+  const client = new Client(hub.transport, { clock });
+  await using followed = follow(clusterApiClusters(client, { namespace: "fleet", clock }));
+  await followed.until(() => followed.names()?.join() === "fleet/east");
+  using connection = await followed.latest("fleet/east")?.connect();
+  assertEquals(connection?.server, "https://east.example.dev");
+  hub.put(clusterPath("east"), cluster("east", initialized, { deletionTimestamp: "2026-01-01T00:00:00Z" }));
+  await followed.until(() => followed.names()?.length === 0);
+});
+
+test("kubeconfigFolder() and kubeconfigContexts() notice changed files", async () => {
+  const folder = await mkdtemp(joinPath(tmpdir(), "pintle-fleet-"));
+  await using _removed = { [Symbol.asyncDispose]: () => removePath(folder) };
+  const clock = new VirtualClock();
+  const file = joinPath(folder, "east.yaml");
+  await writeFile(file, kubeconfig("east", "west"));
+  await writeFile(joinPath(folder, ".hidden"), "x");
+  const look = async (condition: () => boolean) => {
+    for (let turn = 0; turn < 2_000 && !condition(); turn++) {
+      await clock.advance(10_000);
+      await directoryEntries(folder); // the files are real
+    }
+    assert(condition());
+  };
+  await using files = follow(kubeconfigFolder(folder, { clock }));
+  await using all = follow(kubeconfigContexts({ kubeconfig: file, clock, environment: {} }));
+  await using some = follow(
+    kubeconfigContexts({ kubeconfig: file, contexts: ["west", "none"], clock, environment: {} }),
+  );
+  await look(() => files.names() !== undefined && all.names() !== undefined && some.names() !== undefined);
+  assertEquals([files.names(), all.names(), some.names()], [["east"], ["east", "west"], ["west", "none"]]);
+  using connection = await some.latest("west")?.connect();
+  assertEquals(connection?.server, "https://west.example.dev");
+  await assertRejects(async () => void await some.latest("none")?.connect(), /it does not exist/);
+  await writeFile(file, kubeconfig("east", "west", "north"));
+  await look(() => all.names()?.length === 3);
+  await removePath(file);
+  await look(() => files.names()?.length === 0);
+});
