@@ -87,6 +87,9 @@ async function simulated(
     return await simulateProgram({
       ...options,
       ...(workers === undefined ? {} : { checkers: workers.checkers }),
+      onLearned: ({ failedSteps }) => {
+        for (const text of failedSteps) session.info(`Warning: without faults, ${text}`);
+      },
       onFinding: (finding) => printProgramFinding(finding, call, command),
       onProgress: ({ workload, stage, schedules, all, findings }) =>
         progress.report(

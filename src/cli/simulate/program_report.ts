@@ -131,11 +131,11 @@ function coverageTable({ covered }: WorkloadReport): readonly Line[] {
 }
 
 function totalText(report: WorkloadReport): string {
-  const { workload, schedules, unconfirmed, unreached, convergenceMs, hasSnapshots, leftovers, ms } = report;
+  const { workload, schedules, unconfirmed, unreached, convergenceMs, starts, leftovers, ms } = report;
   const parts = [
     `"${workload}": ${count(schedules, "run")} in ${approximateDuration(ms)}`,
     `converges in ${approximateDuration(convergenceMs)}`,
-    hasSnapshots ? "runs start from snapshots" : "every run starts at the first step",
+    starts.length < 2 ? "every run starts at step 1" : `runs start at steps ${starts.join(", ")}`,
     ...(unconfirmed === 0 ? [] : [`${count(unconfirmed, "difference")} not seen again`]),
     ...(unreached === 0 ? [] : [`${count(unreached, "fault")} did not take place: their points were not reached`]),
     ...(leftovers.length === 0 ? [] : [`stays after deletions, without faults too: ${shortList(leftovers)}`]),

@@ -63,9 +63,10 @@ const finding = z.custom<ProgramFinding>((value) => typeof value === "object" &&
 const learned = z.object({
   faults: z.array(z.custom<Fault>((value) => typeof value === "object" && value !== null)),
   finding,
+  failedSteps: z.array(z.string()),
   schedules: z.int(),
   convergenceMs: z.number(),
-  hasSnapshots: z.boolean(),
+  starts: z.array(z.int()),
   leftovers: z.array(z.string()),
 });
 const checked = z.object({ finding, isUnconfirmed: z.boolean(), isReached: z.boolean(), schedules: z.int() });

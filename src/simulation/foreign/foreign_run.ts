@@ -46,6 +46,7 @@ export class ForeignRun implements AsyncDisposable {
   readonly #points = new PassedPoints();
   readonly #steps: StepEnd[] = [];
   readonly #outcomes: string[] = [];
+  readonly #failedSteps: string[] = [];
   readonly #startedAt: number;
   readonly #state: ClusterState;
   readonly #replicas: ProgramReplicas;
@@ -106,6 +107,8 @@ export class ForeignRun implements AsyncDisposable {
     await this.#listen();
     this.#step = firstStep - 1;
     this.#points.startStep(this.#step);
+    // The process of the snapshot has ended, and the first one of this run does not wait for the end of its locks.
+    if (firstStep > 1) await freeLocks(this.#control);
     if (!await this.#startStale()) this.#replicas.start();
     await this.#settle();
     const runner = new StepRunner({
@@ -125,6 +128,7 @@ export class ForeignRun implements AsyncDisposable {
       const outcome = await runner.perform(step, signal);
       this.#control.noteCreated(since);
       this.#outcomes.push(outcome.kind);
+      if (outcome.kind !== "done") this.#failedSteps.push(`step ${this.#step} fails: ${outcome.message}`);
       if (step.atOnce !== true) await this.#settle();
       if (await this.#restartStale(this.#step)) await this.#settle(true);
       if (this.#replicas.isLooping) break;
@@ -150,6 +154,7 @@ export class ForeignRun implements AsyncDisposable {
       watches: this.#openWatches(),
       collections: [...this.#points.collections],
       violations: this.#users.violations(),
+      failedSteps: this.#failedSteps,
       exits: this.#replicas.exits,
       leftovers: isWhole ? this.#state.leftovers() : [],
       applied: this.#faults.applied,
@@ -241,14 +246,15 @@ export class ForeignRun implements AsyncDisposable {
 
   /**
    * True when the rest of the run is known: a process that has started after all faults, in the state that is expected, has
-   * nothing of them in its memory.
+   * nothing of them in its memory, and needs nothing from before for the next step.
    */
   #isDecided(): boolean {
-    const { plan, expected } = this.#options;
+    const { plan, expected, starts } = this.#options;
     const last = this.#steps.at(-1);
     const isRestarted = plan.faults.length > 0 && plan.faults.every(({ kind }) => kind === "crash" || kind === "stale");
     if (!isRestarted || this.#faults.applied < plan.faults.length || last === undefined) return false;
-    return expected !== undefined && last.isSettled && this.#isExpected(last.summary.fields);
+    const hasNoMemory = starts?.has(this.#step + 1) === true;
+    return expected !== undefined && hasNoMemory && last.isSettled && this.#isExpected(last.summary.fields);
   }
 
   /** A run from a snapshot whose fault is a stale start there begins with it. @returns true if there was such a fault */

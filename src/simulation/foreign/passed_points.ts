@@ -38,6 +38,11 @@ export class PassedPoints {
 export function firstStepOf(fault: Fault): number {
   // A stale start follows its step, and the program starts anyway.
   if (fault.kind === "stale") return fault.step + 1;
+  return pointOf(fault)?.step ?? 1;
+}
+
+/** The point of a fault, if it has a name. */
+export function pointOf(fault: Fault): NamedPoint | undefined {
   const point = "write" in fault
     ? fault.write
     : "event" in fault
@@ -45,5 +50,5 @@ export function firstStepOf(fault: Fault): number {
     : "request" in fault
     ? fault.request
     : undefined;
-  return typeof point === "object" ? point.step ?? 1 : 1;
+  return typeof point === "object" ? point : undefined;
 }

@@ -9,15 +9,16 @@ import { faultKinds, type FaultPlan, noFaults } from "../fault_plan.ts";
 import { focusedTimeline } from "../timeline.ts";
 import { nameOf, shownName } from "../engine.ts";
 import type { Violation } from "../violation.ts";
-import { isEqual } from "./cluster_state.ts";
 import type { ForeignWorkload } from "./foreign_workload.ts";
 import { firstStepOf } from "./passed_points.ts";
+import { atNearestPoint } from "./nearest_point.ts";
 import { programFaults } from "./program_faults.ts";
 import { compareRun } from "./compare_run.ts";
 import { newErrors } from "./error_logs.ts";
 import { startFailure } from "./program_exits.ts";
 import { type ProgramReference, referenceOf } from "./program_reference.ts";
 import { ProgramSimulation } from "./program_simulation.ts";
+import { provenStarts } from "./proven_starts.ts";
 import type { ForeignRunResult, RunPace } from "./run_options.ts";
 import type {
   CheckedPlan,
@@ -84,6 +85,22 @@ export class ProgramChecker implements PlanChecker {
   }
 }
 
+/** How a plan is run. */
+interface PlanRun {
+  /** A step that runs may start at. @default 1 */
+  readonly firstStep?: number;
+  /** @default that of all runs */
+  readonly minPatienceMs?: number;
+}
+
+/** A run of a plan that came to its fault, if that was possible. */
+interface ReachingRun {
+  /** The plan as it was run. */
+  readonly plan: FaultPlan;
+  readonly result: ForeignRunResult;
+  readonly schedules: number;
+}
+
 /** The simulation of one workload. */
 class WorkloadState {
   readonly #simulation: ProgramSimulation;
@@ -92,9 +109,10 @@ class WorkloadState {
   readonly #references: ForeignRunResult[];
   readonly #firstPace: RunPace;
   #reference: ProgramReference;
-  #hasSnapshots = false;
+  /** The steps at which runs may start. */
+  #starts: ReadonlySet<number> = new Set();
   readonly #findings: ProgramFinding[] = [];
-  /** Runs without faults, and that of the snapshots. */
+  /** Runs without faults. */
   #schedules = 0;
 
   private constructor(
@@ -132,7 +150,7 @@ class WorkloadState {
     }
     const state = new WorkloadState(simulation, workload, options, { references, pace });
     state.#schedules = references.length;
-    await state.#trySnapshots();
+    await state.#proveStarts();
     return state;
   }
 
@@ -145,43 +163,39 @@ class WorkloadState {
     return {
       faults: isBroken ? [] : programFaults(this.#reference, kinds),
       ...(isBroken ? { finding: this.#findingOf(noFaults, first, { violations, seen: 1, runs: 1 }) } : {}),
+      failedSteps: first?.failedSteps ?? [],
       schedules: this.#schedules,
       convergenceMs: Math.max(0, (first?.steps[1]?.tookMs ?? 0) - this.#firstPace.quietMs),
-      hasSnapshots: this.#hasSnapshots,
+      starts: [1, ...this.#starts],
       leftovers: [...this.#reference.leftovers].map(shownName),
     };
   }
 
-  /** Uses snapshots if a run from the state before the last step ends as the others. */
-  async #trySnapshots(): Promise<void> {
-    const { snapshots = true } = this.#options;
-    const last = this.#workload.steps.length;
-    if (!snapshots || last < 2 || this.#reference.violations.length > 0) return;
-    this.#hasSnapshots = true;
-    this.#schedules++;
-    const result = await this.#runPlan(noFaults, last);
-    const end = result.steps.at(-1);
-    const expected = this.#reference.steps.at(-1);
-    this.#hasSnapshots = end !== undefined && expected !== undefined &&
-      isEqual(expected.summary.fields, end.summary.fields, this.#reference.masked) &&
-      isEqual(expected.summary.lifecycles, end.summary.lifecycles, this.#reference.masked);
+  /** Finds the steps at which runs may start. A single plan is run from the start: that takes no longer. */
+  async #proveStarts(): Promise<void> {
+    const { snapshots = true, plan } = this.#options;
+    if (!snapshots || plan !== undefined || this.#reference.violations.length > 0) return;
+    this.#starts = await provenStarts(this.#reference, (firstStep) => {
+      this.#schedules++;
+      return this.#run(noFaults, { firstStep });
+    });
   }
 
   /** Runs a plan, and confirms what it breaks. */
-  async check(plan: FaultPlan): Promise<CheckedPlan> {
-    const result = await this.#runPlan(plan);
+  async check(planned: FaultPlan): Promise<CheckedPlan> {
+    const { plan, result, schedules: tried } = await this.#runReaching(planned);
     const isReached = plan.faults.length === 0 || result.applied > 0;
     const clean = { isUnconfirmed: false, isReached };
     const violations = compareRun(this.#reference, result, plan);
-    if (violations.length === 0 || this.#isKnown(violations)) return { ...clean, schedules: 1 };
-    const schedules = 1 + await this.#learnMore();
+    if (violations.length === 0 || this.#isKnown(violations)) return { ...clean, schedules: tried };
+    const schedules = tried + await this.#learnMore();
     if (compareRun(this.#reference, result, plan).length === 0) return { ...clean, schedules };
     let seen = 1;
     let [worst, worstViolations] = [result, violations];
     for (let number = 1; number <= confirmingRuns; number++) {
       // One of them waits longer: a program may only be slow to recover.
       const isPatient = number === 1;
-      const again = await this.#runPlan(plan, 1, isPatient ? patienceOf(plan) : 0);
+      const again = await this.#run(plan, { minPatienceMs: isPatient ? patienceOf(plan) : 0 });
       const found = compareRun(this.#reference, again, plan);
       // What heals in time is no violation.
       if (isPatient && found.length === 0 && canHeal(plan, violations)) break;
@@ -204,13 +218,28 @@ class WorkloadState {
     return 1;
   }
 
-  /** @param atLeast the step to start with, if there are snapshots @param minPatienceMs of a patient run */
-  async #runPlan(plan: FaultPlan, atLeast = 1, minPatienceMs = 0): Promise<ForeignRunResult> {
+  /** Runs a plan from the last step that is possible. A fault whose point does not come is moved to the nearest one. */
+  async #runReaching(planned: FaultPlan): Promise<ReachingRun> {
+    const result = await this.#run(planned, { firstStep: this.#startOf(planned) });
+    const [fault, another] = planned.faults;
+    if (fault === undefined || another !== undefined || result.applied > 0) {
+      return { plan: planned, result, schedules: 1 };
+    }
+    const moved = atNearestPoint(fault, result.points);
+    const plan = moved === undefined ? planned : { faults: [moved] };
+    return { plan, result: await this.#run(plan, { firstStep: this.#startOf(plan) }), schedules: 2 };
+  }
+
+  /** The last step at which a run of a plan may start. */
+  #startOf({ faults }: FaultPlan): number {
+    const latest = faults.length === 0 ? 1 : Math.min(...faults.map(firstStepOf));
+    return Math.max(1, ...[...this.#starts].filter((step) => step <= latest));
+  }
+
+  /** Runs a plan once. Without a first step it is the run that a user gets with `--plan`. */
+  async #run(plan: FaultPlan, { firstStep = 1, minPatienceMs = 0 }: PlanRun = {}): Promise<ForeignRunResult> {
     const { pace, steps, masked, learned, watches } = this.#reference;
-    const first = plan.faults.length === 0 ? atLeast : Math.min(...plan.faults.map(firstStepOf));
-    const snapshot = this.#hasSnapshots && first > 1
-      ? steps.find(({ step }) => step === first - 1)?.snapshot
-      : undefined;
+    const snapshot = steps.find(({ step }) => step === firstStep - 1)?.snapshot;
     return await this.#simulation.runOnce(this.#workload, {
       plan,
       pace: {
@@ -219,10 +248,11 @@ class WorkloadState {
         settleMs: Math.max(pace.settleMs, minPatienceMs * 2),
       },
       expected: new Map(steps.map(({ step, summary }) => [step, summary.fields])),
+      starts: this.#starts,
       learned,
       masked,
       watches,
-      ...(snapshot === undefined ? {} : { ...snapshot, firstStep: first }),
+      ...(snapshot === undefined || firstStep === 1 ? {} : { ...snapshot, firstStep }),
     });
   }
 

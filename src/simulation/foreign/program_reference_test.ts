@@ -35,8 +35,8 @@ function stepEnd(objects: readonly KubeObject[], step = 1): StepEnd {
 function runOf(objects: readonly KubeObject[], more: Partial<ForeignRunResult> = {}): ForeignRunResult {
   return {
     ...{ firstStep: 1, steps: [stepEnd([], 0), stepEnd(objects)], points: [], watches: 1, collections: ["configmaps"] },
-    ...{ violations: [], exits: [], leftovers: [], applied: 1, requests: 0, entries: [], output: [], errors: [] },
-    ...{ ms: 1, ...more },
+    ...{ violations: [], failedSteps: [], exits: [], leftovers: [], applied: 1, requests: 0, entries: [], output: [] },
+    ...{ errors: [], ms: 1, ...more },
   };
 }
 

@@ -56,6 +56,8 @@ export interface ForeignRunOptions {
   readonly pace: RunPace;
   /** By step, the compared state after it without faults; step 0 is the start. @default nothing is expected */
   readonly expected?: ReadonlyMap<number, ReadonlyMap<string, string>>;
+  /** The steps at which a new process does the same as one that has lived through the steps before. @default none */
+  readonly starts?: ReadonlySet<number>;
   /** Fields that are not compared. @default none */
   readonly masked?: ReadonlySet<string>;
   /** The names that runs do not share. @default nothing is known */
@@ -105,6 +107,8 @@ export interface ForeignRunResult {
   readonly watches: number;
   readonly collections: readonly string[];
   readonly violations: readonly Violation[];
+  /** The steps that users could not do, and why. A rejection may be intended. */
+  readonly failedSteps: readonly string[];
   readonly exits: readonly ProgramExit[];
   /** What has stayed of deleted objects, if the run came to its last step. */
   readonly leftovers: readonly Leftover[];

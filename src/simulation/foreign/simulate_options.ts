@@ -46,7 +46,7 @@ export interface SimulateProgramOptions {
   readonly checkers?: readonly PlanChecker[];
   /** True in a network namespace of this process: stubs listen on all addresses. @default false */
   readonly hasOwnNetwork?: boolean;
-  /** Runs start from the state after an earlier step, where the program ends in the same state then. @default true */
+  /** Runs start at a later step, where the program does the same then. @default true */
   readonly snapshots?: boolean;
   /** Milliseconds from the start of the program until it watches. @default 60000 */
   readonly startMs?: number;
@@ -58,6 +58,8 @@ export interface SimulateProgramOptions {
   readonly onProgress?: (progress: ProgramProgress) => void;
   /** Called for each finding of the report, as soon as it is confirmed. */
   readonly onFinding?: (finding: ProgramFinding) => void;
+  /** Called for each workload, when its runs without faults have ended. */
+  readonly onLearned?: (learned: LearnedWorkload) => void;
   readonly onError: (error: unknown) => void;
 }
 
@@ -104,7 +106,8 @@ export interface WorkloadReport {
   readonly leftovers: readonly string[];
   /** From the start of the program to rest after the first step without faults. */
   readonly convergenceMs: number;
-  readonly hasSnapshots: boolean;
+  /** The steps at which runs may start. Where a process keeps something from earlier steps, they cannot. */
+  readonly starts: readonly number[];
   /** The time of all runs with faults, in milliseconds. */
   readonly ms: number;
 }
@@ -120,9 +123,11 @@ export interface LearnedWorkload {
   readonly faults: readonly Fault[];
   /** It breaks an invariant without any. @default it does not */
   readonly finding?: ProgramFinding;
+  /** The steps that users could not do without faults, and why. A rejection may be intended. */
+  readonly failedSteps: readonly string[];
   readonly schedules: number;
   readonly convergenceMs: number;
-  readonly hasSnapshots: boolean;
+  readonly starts: readonly number[];
   /** See {@link WorkloadReport}. */
   readonly leftovers: readonly string[];
 }

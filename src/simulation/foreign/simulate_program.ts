@@ -44,14 +44,15 @@ class WorkloadSimulation {
   }
 
   async run(): Promise<WorkloadReport> {
-    const { clock, plan, points = Infinity } = this.#options;
+    const { clock, plan, points = Infinity, onLearned } = this.#options;
     const { name } = this.#workload;
     // Each one learns for itself, at the same time.
     const learned = await Promise.all([...new Set(this.#checkers)].map((checker) => checker.learn(name)));
     for (const { schedules } of learned) this.#schedules += schedules;
     const [first] = learned;
+    if (first !== undefined) onLearned?.(first);
     const startedAt = clock.monotonic();
-    const { faults = [], finding, convergenceMs = 0, hasSnapshots = false, leftovers = [] } = first ?? {};
+    const { faults = [], finding, convergenceMs = 0, starts = [1], leftovers = [] } = first ?? {};
     for (const { kind } of faults) this.#coverageOf(kind).all++;
     if (finding !== undefined) this.#add(finding);
     else if (plan !== undefined) await this.#checkAll([plan]);
@@ -59,7 +60,7 @@ class WorkloadSimulation {
     return {
       ...{ workload: name, schedules: this.#schedules, covered: this.#covered, findings: this.#findings },
       ...{ unconfirmed: this.#unconfirmed, unreached: this.#unreached },
-      ...{ convergenceMs, hasSnapshots, leftovers, ms: clock.monotonic() - startedAt },
+      ...{ convergenceMs, starts, leftovers, ms: clock.monotonic() - startedAt },
     };
   }
 
