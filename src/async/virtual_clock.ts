@@ -73,9 +73,9 @@ export class VirtualClock implements Clock {
     this.#drainTurns = options.drainTurns ?? drainTurns;
   }
 
-  /** Returns the wall time in milliseconds since the Unix epoch. */
+  /** Returns the wall time in whole milliseconds since the Unix epoch, as Date.now() does. */
   now(): number {
-    return this.#wallAtZero + this.#elapsedMs;
+    return Math.floor(this.#wallAtZero + this.#elapsedMs);
   }
 
   /** Returns the milliseconds by which the clock was advanced since its creation. */

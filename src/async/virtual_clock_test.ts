@@ -55,6 +55,13 @@ test("[44, 86] a virtual timer of more than 2^31-1 ms fires at its time", async 
   assertEquals(fired, 1);
 });
 
+test("the wall time has whole milliseconds, after a timer with a fraction too", async () => {
+  const clock = new VirtualClock();
+  const startedAt = clock.now();
+  await clock.advance(12.75);
+  assertEquals([clock.now() - startedAt, clock.monotonic()], [12, 12.75]);
+});
+
 test("[87] jump() changes only the wall time", async () => {
   const clock = new VirtualClock({ startAt: 1_000_000 });
   let fired = 0;

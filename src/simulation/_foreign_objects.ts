@@ -17,6 +17,8 @@ import type { Violation } from "./violation.ts";
 export interface ForeignObjectsOptions {
   readonly server: Pick<SimulatedServer, "revision" | "at" | "trySend" | "noteEndOfForeignObject">;
   readonly clock: Clock;
+  /** True for a field manager whose task it is to set fields of the objects of others. @default there is none */
+  readonly mayWrite?: (manager: string, collection: string) => boolean;
   /** @default nothing is recorded */
   readonly recorder?: RunRecorder;
   /** How long an object stays foreign, in milliseconds. @default 20000 */
@@ -31,7 +33,7 @@ interface ForeignObject {
   /** `Ingress default/shop`. */
   readonly name: string;
   readonly uid: string | undefined;
-  /** The field managers when it became foreign, see {@link writersOf}. */
+  /** The field managers when it became foreign, see {@link ForeignObjects.#writersOf}. */
   readonly writers: string;
   readonly until: number;
   /** The original owners; undefined when the object is deleted at the end. */
@@ -129,7 +131,7 @@ export class ForeignObjects {
   #check({ path, name, uid, writers, isDeleteRequested }: ForeignObject, live: KubeObject | undefined): void {
     const isGone = live?.metadata.uid !== uid;
     if (isGone && isDeleteRequested) this.#report(path, name, "deleted");
-    if (!isGone && live !== undefined && writersOf(live) !== writers) {
+    if (!isGone && live !== undefined && this.#writersOf(path, live) !== writers) {
       this.#report(path, name, "changed");
     }
   }
@@ -146,17 +148,24 @@ export class ForeignObjects {
     const { clock, foreignMs = defaultForeignMs } = this.#options;
     const until = clock.monotonic() + foreignMs;
     clock.timer(foreignMs, () => {});
-    const [uid, writers] = [object.metadata.uid, writersOf(object)];
+    const [uid, writers] = [object.metadata.uid, this.#writersOf(path, object)];
     const name = `${object.kind} ${keyOf(object)}`;
     this.#present.push({ path, name, uid, writers, until, owners, isDeleteRequested: false });
   }
-}
 
-/** The field managers other than the user, with their times and fields. Those of the status are left out. */
-function writersOf({ metadata: { managedFields = [] } }: KubeObject): string {
-  return printExactJson(
-    managedFields.filter(({ manager, subresource }) => manager !== userFieldManager && subresource !== "status"),
-  );
+  /**
+   * The field managers other than the user, with their times and fields. Those of the status are left out, and controllers that
+   * declare such writes.
+   */
+  #writersOf(path: string, { metadata: { managedFields = [] } }: KubeObject): string {
+    const { mayWrite = () => false } = this.#options;
+    const collection = collectionOfPath(path);
+    return printExactJson(
+      managedFields.filter(({ manager = "", subresource }) =>
+        manager !== userFieldManager && subresource !== "status" && !mayWrite(manager, collection)
+      ),
+    );
+  }
 }
 
 function parseObject(text: string): KubeObject | undefined {

@@ -15,11 +15,11 @@ const dependent = {
 };
 
 /** A server with a dependent. `send` writes as the operator. */
-async function start() {
+async function start(mayWrite?: (manager: string, collection: string) => boolean) {
   const clock = new VirtualClock();
   const server = new SimulatedServer({ controllers: [], clock, seed: 1 });
   await server.start();
-  const foreign = new ForeignObjects({ server, clock });
+  const foreign = new ForeignObjects({ server, clock, mayWrite });
   const send = async (method: "POST" | "PATCH" | "DELETE", url: string, body: object = {}) => {
     const contentType = method === "PATCH" ? "application/merge-patch+json" : "application/json";
     if (method === "DELETE") foreign.noteDelete(url);
@@ -75,4 +75,16 @@ test("undoNext() reports a foreign object that the operator changed or deleted",
     consequence: "The ConfigMap default/hello, which belongs to someone else, was deleted.",
     object: "configmaps default/hello",
   }]);
+});
+
+test("a controller that declares writes to objects of others may change a foreign object", async () => {
+  const { clock, foreign, send } = await start((manager, collection) =>
+    manager === "operator" && collection === "configmaps"
+  );
+  await foreign.takeOver(path);
+  await clock.advance(1_000);
+  await send("PATCH", path, { data: { text: "changed" } });
+  await clock.advance(20_000);
+  await foreign.undoNext();
+  assertEquals(foreign.violations, []);
 });

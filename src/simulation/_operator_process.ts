@@ -132,7 +132,7 @@ export class ProcessClock implements Clock {
   }
 
   now(): number {
-    return this.#base.now() + this.#offsetMs + this.#driftedMs();
+    return Math.floor(this.#base.now() + this.#offsetMs + this.#driftedMs());
   }
 
   monotonic(): number {

@@ -44,7 +44,7 @@ export class RetryTracker {
 /** The part of a process that {@link TimerTracker} reads. */
 export interface RequeueingProcess {
   readonly id: number;
-  readonly clock: Pick<Clock, "now">;
+  readonly clock: Pick<Clock, "now" | "monotonic">;
   readonly manager: Pick<Manager, "requeued">;
 }
 
@@ -90,10 +90,12 @@ export class TimerTracker {
     { now, changedAt, since = -Infinity, withinMs }: TimerQuestion,
   ): boolean {
     const requeues = processes.flatMap(({ id, clock, manager }) =>
-      manager.requeued().map(({ controller, key, dueAt }) => ({
-        seenAt: this.#update(`${id} ${controller} ${key}`, dueAt, now),
-        inMs: dueAt - clock.now(),
-      }))
+      manager.requeued().map(({ controller, key, dueAt }) => {
+        const inMs = dueAt - clock.now();
+        // The wall clock may run at another speed, which makes no new requeue of the same one.
+        const dueSince = Math.round(clock.monotonic() + inMs);
+        return { seenAt: this.#update(`${id} ${controller} ${key}`, dueSince, now), inMs };
+      })
     );
     return requeues.some(({ seenAt, inMs }) =>
       inMs <= withinMs && seenAt.filter((at) => at >= since).length <= maxRounds &&

@@ -3,10 +3,10 @@ import { VirtualClock } from "../async/mod.ts";
 import { assertEquals, assertStringIncludes, test } from "../../tests/testing.ts";
 import { LoopGuard, type RequeueingProcess, TimerTracker } from "./_pending_keys.ts";
 
-function requeued(dueAt: number, now: number): RequeueingProcess {
+function requeued(dueAt: number, now: number, monotonic = now): RequeueingProcess {
   return {
     id: 1,
-    clock: { now: () => now },
+    clock: { now: () => now, monotonic: () => monotonic },
     manager: { requeued: () => [{ controller: "c", key: "default/a", dueAt }] },
   };
 }
@@ -28,6 +28,19 @@ test("a key that changes something each time is not waited for in the end", () =
     return timers.hasDue([requeued(now + 10_000, now)], { now, changedAt: now, withinMs: 60_000 });
   });
   assertEquals(due, [true, true, true, true, true, true, false, false]);
+});
+
+test("one requeue on a wall clock that runs slower is no new one each time", () => {
+  const timers = new TimerTracker();
+  const due = Array.from({ length: 9 }, (_, second) => {
+    const [now, monotonic] = [second * 200, second * 1_000];
+    return timers.hasDue([requeued(now + 30_000 - monotonic, now, monotonic)], {
+      now: monotonic,
+      changedAt: 0,
+      withinMs: 60_000,
+    });
+  });
+  assertEquals(new Set(due), new Set([true]));
 });
 
 test("a requeue that is due much later does not count", () => {

@@ -22,6 +22,8 @@ export type UsersServer =
 export interface UserActionsOptions {
   /** True for a collection of dependents: the operator may delete only those that it controls. */
   readonly isDependentKind: (collection: string) => boolean;
+  /** True for a field manager whose task it is to set fields of the objects of others. @default there is none */
+  readonly mayWrite?: (manager: string, collection: string) => boolean;
   readonly server: UsersServer;
   readonly clock: Clock;
   /** How long an object stays foreign, in milliseconds. @default 20000 */

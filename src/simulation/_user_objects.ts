@@ -30,6 +30,23 @@ export function dependentKinds(controllers: readonly OperatorController[]): Read
   return new Set(owned.filter((name) => !primaries.has(name)));
 }
 
+/**
+ * Whether a field manager is a controller that declares with `writes` that it sets fields of objects of other owners: such
+ * writes are its task. @returns a function of the manager and the collection
+ */
+export function writesForeignFields(
+  controllers: readonly OperatorController[],
+): (manager: string, collection: string) => boolean {
+  const declared = new Set(
+    controllers.flatMap(({ name, options: { fieldManager = name }, watches }) =>
+      watches.flatMap(({ role, writes, resource }) =>
+        role === "watches" && writes ? [`${fieldManager} ${resourceName(resource)}`] : []
+      )
+    ),
+  );
+  return (manager, collection) => declared.has(`${manager} ${collection}`);
+}
+
 /** The objects of users in a run. */
 export class UserObjects {
   readonly #server: StepServer;

@@ -2,7 +2,7 @@
 import { builtin, type KubeObject } from "../api/mod.ts";
 import { controller, done } from "../controller/mod.ts";
 import { assertEquals, test } from "../../tests/testing.ts";
-import { dependentKinds, UserObjects } from "./_user_objects.ts";
+import { dependentKinds, UserObjects, writesForeignFields } from "./_user_objects.ts";
 
 const { ConfigMap, Secret } = builtin;
 const keeper = controller("keeper").for(Secret).owns(ConfigMap).reconcile(() => Promise.resolve(done));
@@ -33,4 +33,12 @@ test("the deletion of an adopted, another or a primary object, and a rejected on
   assertEquals(messagesAfter("configmaps", {}, `${maps}/other`), []);
   assertEquals(messagesAfter("secrets", {}, "/api/v1/namespaces/default/secrets/notes"), []);
   assertEquals(messagesAfter("configmaps", {}, `${maps}/notes`, false), []);
+});
+
+test("writesForeignFields() is true for the managers and kinds of watches with `writes`", () => {
+  const labels = controller("labels").for(Secret).watches(ConfigMap, { to: () => [], writes: true })
+    .reconcile(() => Promise.resolve(done));
+  const mayWrite = writesForeignFields([keeper, labels]);
+  const asked = [["labels", "configmaps"], ["labels", "secrets"], ["keeper", "configmaps"]] as const;
+  assertEquals(asked.map(([manager, collection]) => mayWrite(manager, collection)), [true, false, false]);
 });

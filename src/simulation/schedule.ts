@@ -19,7 +19,7 @@ import { RetryOracle } from "./_retry_oracle.ts";
 import { RunRecorder } from "./_run_recorder.ts";
 import { SimulatedServer } from "./_simulated_server.ts";
 import { UserActions } from "./_user_actions.ts";
-import { dependentKinds } from "./_user_objects.ts";
+import { dependentKinds, writesForeignFields } from "./_user_objects.ts";
 import { FaultIndex } from "./_fault_index.ts";
 import { type FaultOf, type FaultPlan, noFaults } from "./fault_plan.ts";
 import type { PointCounts } from "./fault_points.ts";
@@ -113,6 +113,8 @@ class Run implements AsyncDisposable {
   #points: PointCounts | undefined;
   #isStopped = false;
   #lateWrites = 0;
+  /** How far ahead requeues are waited for. */
+  #timerMs = stepTimerMs;
   /** How far faults have set the wall clock back or ahead. */
   #skewedMs = 0;
 
@@ -131,7 +133,8 @@ class Run implements AsyncDisposable {
     this.#checks = new StateChecks(checksOf(parts.controllers, parts.workload), this.#server);
     const kinds = dependentKinds(parts.controllers);
     const isDependentKind = (collection: string) => kinds.has(collection);
-    this.#users = new UserActions({ server: this.#server, isDependentKind, clock, recorder });
+    const mayWrite = writesForeignFields(parts.controllers);
+    this.#users = new UserActions({ server: this.#server, isDependentKind, mayWrite, clock, recorder });
 
     this.#ownWrites = new OwnWriteOracle(this.#server);
     this.#leader = new LeaderOracle(this.#server);
@@ -164,6 +167,7 @@ class Run implements AsyncDisposable {
       this.#skewClocks(index + 1);
       const restarts = this.#faults.restartsAt(index + 1);
       if (step.kind === "stop" || restarts.some(({ down }) => down === true)) this.#stopAll();
+      this.#timerMs = this.#timerMsAfter(step, steps.slice(index + 1));
       if (step.kind !== "stop") await this.#perform(step);
       this.#stepRevisions.push(step.kind === "stop" ? 0 : this.#server.revision - this.#server.firstRevision);
       this.#dependents.push(step.kind === "stop" ? 0 : this.#server.dependents().length);
@@ -172,6 +176,16 @@ class Run implements AsyncDisposable {
       if (this.#restartStale(index + 1)) await this.#settle();
     }
     await this.#settle(Infinity, finalTimerMs + this.#skewedMs);
+  }
+
+  /**
+   * How far ahead requeues are waited for after a step. The time between two steps that wait for a time of day belongs to the
+   * workload: a wait for a requeue must not pass it.
+   */
+  #timerMsAfter(step: WorkloadStep, later: readonly WorkloadStep[]): number {
+    if (step.kind === "advance" && later.length > 0) return quietMs;
+    const next = later.find(({ kind }) => kind === "advance");
+    return next?.kind === "advance" ? Math.min(stepTimerMs, next.toMs - this.#parts.clock.monotonic()) : stepTimerMs;
   }
 
   async #perform(step: Exclude<WorkloadStep, { kind: "stop" }>): Promise<void> {
@@ -217,6 +231,7 @@ class Run implements AsyncDisposable {
       stepRevisions: this.#stepRevisions,
       dependents: this.#dependents,
       settling: this.#settling,
+      isHotLoop: this.#loops.isEnded,
       violations: [...this.#violations],
       totals: {
         requests: this.#proxy.requests,
@@ -251,7 +266,7 @@ class Run implements AsyncDisposable {
    * Advances the clock until everything has settled, or until the operator has made a number of writes. Keys that are requeued
    * for a time within `timerMs` must have been reconciled again since the last change.
    */
-  async #settle(untilWrites = Infinity, timerMs = stepTimerMs): Promise<void> {
+  async #settle(untilWrites = Infinity, timerMs = this.#timerMs): Promise<void> {
     const { clock } = this.#parts;
     this.#loops.start();
     this.#timers.start();

@@ -153,6 +153,8 @@ const directRuns = 2;
  */
 export async function learnReference(options: Omit<ScheduleOptions, "plan" | "seed">): Promise<Reference> {
   const first = await runSchedule({ ...options, seed: 1 });
+  // Further runs would loop as well.
+  if (first.isHotLoop) return referenceOf(options, [first]);
   const hasMemory = options.controllers.some(({ create }) => create === undefined);
   if (!hasMemory || haveSameResult(first, await runSchedule({ ...options, seed: 1 }))) {
     return referenceOf(options, [first, ...await furtherRuns(options)]);

@@ -51,6 +51,8 @@ export interface ScheduleResult {
   /** The number of dependents at the end of each step. */
   readonly dependents: readonly number[];
   readonly settling: Settling;
+  /** The run ended early, because the controllers reconcile without end. */
+  readonly isHotLoop: boolean;
   /** Broken invariants that can be found without a run to compare with. */
   readonly violations: readonly Violation[];
   readonly totals: RunTotals;
