@@ -5,6 +5,13 @@
  */
 export {
   type BreakingChange,
+  cel,
+  CelEvaluationError,
+  type CelExpression,
+  type CelInput,
+  type CelOptions,
+  type CelOutput,
+  type CelSelf,
   type CheckedRule,
   type CheckedRules,
   compareCrds,
@@ -27,6 +34,7 @@ export {
   type OtherVersionOptions,
   type OutputOf,
   type ParseIssue,
+  type ParseOptions,
   type ParseResult,
   printCrd,
   type PrinterColumn,

@@ -145,6 +145,7 @@ export {
   valueSchema,
 } from "./schema/mod.ts";
 export {
+  celValueOf,
   type CompiledRule,
   compileRules,
   compileRuleValidator,
@@ -154,4 +155,7 @@ export {
   maxRequestBytes,
   objectCostBudget,
   type RuleRun,
+  type RuleValidator,
+  sizesOf,
+  withResourceFields,
 } from "./rules/mod.ts";

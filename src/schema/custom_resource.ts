@@ -74,6 +74,12 @@ export type ParseResult<T> =
   | { readonly kind: "valid"; readonly object: T }
   | { readonly kind: "invalid"; readonly issues: readonly ParseIssue[] };
 
+/** Options of `parse()` and `safeParse()`. */
+export interface ParseOptions {
+  /** The object before an update, for rules with `oldSelf`, such as `immutable()`. @default none, as for a new object */
+  readonly old?: unknown;
+}
+
 /**
  * A kind that the program itself defines: the Resource that clients, caches and controllers take, its CRD, and the
  * validation of its objects. `defineResource()` returns it.
@@ -103,20 +109,22 @@ export interface CustomResource<T extends CustomObject = CustomObject, Input = u
 
   /**
    * Returns the value as an object of this kind, as the API server would store it: with defaults, without unknown
-   * fields in spec and status. Use it for input that the API server has not validated.
+   * fields in spec and status. Its CEL rules are evaluated, too. Use it for input that the API server has not validated.
    *
    * @param value Any value, e.g. parsed JSON.
    * @throws {TypeError} when the value is not valid; the message names each field
    */
-  parse(value: unknown): DeepReadonly<T>;
+  parse(value: unknown, options?: ParseOptions): DeepReadonly<T>;
 
   /**
    * Parses a value like `parse()`, but returns the issues instead of throwing: at most 20, so that a huge value of another
    * program costs little.
    *
+   * When the fields have the right types, the CEL rules of the kind are evaluated, with the messages of the API server.
+   *
    * @param value Any value, e.g. parsed JSON.
    */
-  safeParse(value: unknown): ParseResult<DeepReadonly<T>>;
+  safeParse(value: unknown, options?: ParseOptions): ParseResult<DeepReadonly<T>>;
 
   /**
    * Returns a complete object: adds apiVersion, kind and defaults. It sends no request.

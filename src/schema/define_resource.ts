@@ -15,13 +15,14 @@ import type {
   OtherVersionOptions,
   OutputOf,
   ParseIssue,
+  ParseOptions,
   ParseResult,
   PrinterColumn,
   ResourceOptions,
   VersionOptions,
 } from "./custom_resource.ts";
 import { addRules } from "./_extensions.ts";
-import { type BoundedIssue, boundedParse } from "./bounded_parse.ts";
+import { type BoundedIssue, boundedParse, maxIssues } from "./bounded_parse.ts";
 import { canonical } from "./_json.ts";
 import type { Draft } from "./_scalars.ts";
 import { cannotDefine, type Place, propertyOf, rootPlace } from "./_place.ts";
@@ -31,6 +32,7 @@ import type { CheckedRules } from "./checked_rules.ts";
 import type { StructuralSchema } from "./structural_schema.ts";
 import { isRequired, type Schema } from "./_zod.ts";
 import { dotPath } from "./dot_path.ts";
+import { type ResourceRules, resourceRules } from "./resource_rules.ts";
 import { type OwnFields, ownFieldsOf, withoutPrototypes, withPrototypes } from "./_own_fields.ts";
 
 /**
@@ -83,7 +85,7 @@ export function defineResource<
   });
   type Output = OutputOf<Kind, Spec, Status, Fields>;
   const root = crd.spec.versions[0]?.schema.openAPIV3Schema ?? {};
-  const methods = methodsOf<Output, InputOf<Kind, Spec, Status, Fields>>(options, ownFieldsOf(root));
+  const methods = methodsOf<Output, InputOf<Kind, Spec, Status, Fields>>(options, root);
   // TypeScript does not see through the condition of `spec` that the kind of the output is Kind.
   return Object.freeze({ group, version, kind: kind as Output["kind"], plural: names.plural, scope, crd, ...methods });
 }
@@ -92,13 +94,14 @@ type Methods<T extends CustomObject, Input> = Pick<CustomResource<T, Input>, "pa
 
 function methodsOf<T extends CustomObject, Input>(
   options: ResourceOptions<string, z.core.$ZodType, z.core.$ZodType>,
-  ownFields: OwnFields | undefined,
+  root: StructuralSchema,
 ): Methods<T, Input> {
   const { kind, spec, status, fields } = options;
   const apiVersion = apiVersionOf(options);
-  const safeParse = parserOf<T>({ apiVersion, kind, spec, status, fields, ownFields });
-  const parse = (value: unknown): DeepReadonly<T> => {
-    const result = safeParse(value);
+  const ownFields = ownFieldsOf(root);
+  const safeParse = parserOf<T>({ apiVersion, kind, spec, status, fields, ownFields, rules: resourceRules(root) });
+  const parse = (value: unknown, parseOptions?: ParseOptions): DeepReadonly<T> => {
+    const result = safeParse(value, parseOptions);
     if (result.kind === "invalid") throw cannotParse(kind, value, result.issues);
     return result.object;
   };
@@ -355,11 +358,14 @@ interface ParserParts {
   readonly status: z.core.$ZodType | undefined;
   readonly fields: z.core.$ZodType | undefined;
   readonly ownFields: OwnFields | undefined;
+  readonly rules: ResourceRules;
 }
 
 /** Makes the parser of one kind. */
-function parserOf<T extends CustomObject>(parts: ParserParts): (value: unknown) => ParseResult<DeepReadonly<T>> {
-  const { apiVersion, kind, spec, status, fields, ownFields } = parts;
+function parserOf<T extends CustomObject>(
+  parts: ParserParts,
+): (value: unknown, options?: ParseOptions) => ParseResult<DeepReadonly<T>> {
+  const { apiVersion, kind, spec, status, fields, ownFields, rules } = parts;
   // The translation has refused all but objects.
   const others = fields instanceof z.ZodObject ? fields : z.object({});
   const schema = others.extend({
@@ -370,7 +376,7 @@ function parserOf<T extends CustomObject>(parts: ParserParts): (value: unknown) 
     ...(status === undefined ? {} : { status: z.optional(status) }),
   });
   const fieldNames = ["spec", "status", ...Object.keys(others.shape)];
-  return (value) => {
+  return (value, { old } = {}) => {
     const hidden = protoKeyIn(value, fieldNames);
     if (hidden !== undefined) {
       return { kind: "invalid", issues: [{ path: hidden, message: "The key __proto__ is not supported" }] };
@@ -378,7 +384,8 @@ function parserOf<T extends CustomObject>(parts: ParserParts): (value: unknown) 
     const parsed = boundedParse(schema, ownFields === undefined ? value : withoutPrototypes(value, ownFields));
     if (parsed.kind === "invalid") return { kind: "invalid", issues: parsed.issues.map(issueOf) };
     const object: unknown = ownFields === undefined ? parsed.value : withPrototypes(parsed.value, ownFields);
-    return { kind: "valid", object: object as DeepReadonly<T> };
+    const issues = rules(object, old).slice(0, maxIssues);
+    return issues.length > 0 ? { kind: "invalid", issues } : { kind: "valid", object: object as DeepReadonly<T> };
   };
 }
 

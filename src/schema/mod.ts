@@ -19,6 +19,7 @@ export type {
   OtherVersionOptions,
   OutputOf,
   ParseIssue,
+  ParseOptions,
   ParseResult,
   PrinterColumn,
   ResourceOptions,
@@ -29,6 +30,15 @@ export { type BoundedIssue, boundedParse, type BoundedResult, parseBounded } fro
 export type { CheckedRule, CheckedRules, RuleSelf, UnknownField } from "./checked_rules.ts";
 export { defineResource } from "./define_resource.ts";
 export { dotPath } from "./dot_path.ts";
+export {
+  cel,
+  CelEvaluationError,
+  type CelExpression,
+  type CelInput,
+  type CelOptions,
+  type CelOutput,
+  type CelSelf,
+} from "./cel_expression.ts";
 export { compareKubeVersions } from "./kube_version.ts";
 export { type ObjectProblem, objectProblems } from "./object_problems.ts";
 export { type EmbeddedSchema, type EmbeddedSchemas, schemas, type TemplateMetadata } from "./embedded_schemas.ts";

@@ -1,5 +1,6 @@
 /** CEL rules of schemas (x-kubernetes-validations): the types and values that they see, compiling and running them. */
-export { type DeclaredType, declaredTypeOf, maxRequestBytes } from "./cel_types.ts";
+export { type DeclaredType, declaredTypeOf, maxRequestBytes, sizesOf, withResourceFields } from "./cel_types.ts";
+export { celValueOf } from "./cel_values.ts";
 export {
   type CompiledRule,
   compileRules,
@@ -7,4 +8,5 @@ export {
   compileRuleWalk,
   objectCostBudget,
   type RuleRun,
+  type RuleValidator,
 } from "./rule_validator.ts";
