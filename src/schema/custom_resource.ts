@@ -78,6 +78,8 @@ export type ParseResult<T> =
 export interface ParseOptions {
   /** The object before an update, for rules with `oldSelf`, such as `immutable()`. @default none, as for a new object */
   readonly old?: unknown;
+  /** Whether the CEL rules are evaluated; "skip" for an object that is not complete yet, or was stored before a rule. @default "evaluate" */
+  readonly rules?: "evaluate" | "skip";
 }
 
 /**

@@ -16,7 +16,8 @@ export type CheckedObject<T> =
  */
 export function checkedObject<R extends Resource>(resource: R, value: unknown): CheckedObject<Infer<R>> {
   if (isCustom(resource)) {
-    const parsed = resource.safeParse(value);
+    // Not the CEL rules: a later default may satisfy them, and the API server has them itself.
+    const parsed = resource.safeParse(value, { rules: "skip" });
     if (parsed.kind === "invalid") return parsed;
   }
   return { kind: "valid", object: typedObject(resource, value) };

@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertStringIncludes, assertThrows, test } from "../../tests/testing.ts";
 import { drain, VirtualClock } from "../async/mod.ts";
+import { defineResource, z } from "../schema/mod.ts";
 import { MetricsRegistry, type NewEntry } from "../observe/mod.ts";
 import { Pool, pool, review, webhookRequest } from "./testing/reviews.ts";
 import { type WebhookHandler, webhookHandler } from "./handler.ts";
@@ -135,6 +136,21 @@ test("[68] a defaulting webhook returns a minimal patch, and no patch for its ow
   const completed = pool({ labels: { a: "b" }, handler: "runc" });
   const second = await reviewResult(handler, webhookRequest(mutate, review({ object: completed })));
   assertEquals(second.response, { uid: "7f0a", allowed: true });
+});
+
+test("[68] a defaulting webhook runs although the object violates a CEL rule, which the default may satisfy", async () => {
+  const Site = defineResource({
+    ...{ group: "example.dev", version: "v1", kind: "Site", scope: "Cluster" },
+    spec: z.object({ host: z.string().max(99).optional() }),
+    validations: [{ rule: "has(self.spec.host)", message: "the host is missing" }],
+  });
+  const webhook = defaulting(Site, (site) => ({ ...site, spec: { host: "a", ...site.spec } }));
+  const object = { apiVersion: "example.dev/v1", kind: "Site", metadata: { name: "a" }, spec: {} };
+  assertEquals(Site.safeParse(object).kind, "invalid");
+  const kind = { group: "example.dev", version: "v1", kind: "Site" };
+  const user = { userInfo: { username: "admin" }, dryRun: false };
+  const request = { uid: "1", kind, operation: "CREATE", object, ...user } as const;
+  assertEquals((await webhook.decide(request, new AbortController().signal)).kind, "patched");
 });
 
 test("[68] a handler sees that the request is a dry run", async () => {
