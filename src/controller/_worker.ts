@@ -29,6 +29,7 @@ import type { FieldRepair } from "./_loop_detector.ts";
 import type { CacheReader } from "./caches.ts";
 import type { Hub } from "./clusters.ts";
 import type { ControllerDefinition } from "./controller_definition.ts";
+import { DeletedObjects, reportDeleted } from "./deleted_objects.ts";
 import type { ReconcileMetrics } from "./metrics.ts";
 import type { AttemptRecord, RecordedAttempt, RecordedController } from "./_recorded_controller.ts";
 import type { StoppedKeys } from "./_stopped_keys.ts";
@@ -181,6 +182,8 @@ export interface ReconcileAttemptOptions {
   readonly kill: AbortSignal;
   readonly log: Logger;
   readonly deletedDependents?: DeletedDependents;
+  /** The deleted objects that the `deleted` function of the definition has not seen. @default none */
+  readonly deletedObjects?: DeletedObjects;
   /** @default writes reach the caches with the watch only */
   readonly writeThrough?: AttemptWrites;
   readonly onRepair: (key: ObjectKey) => (repair: FieldRepair) => void;
@@ -191,6 +194,7 @@ export function createReconcileAttempt(options: ReconcileAttemptOptions): Reconc
   const { definition, client, cluster, hub, caches, events, clock, kill, log, deletedDependents, writeThrough } =
     options;
   const { reconcileTimeoutMs, fieldManager = definition.name } = definition.options;
+  const { deletedObjects = new DeletedObjects() } = options;
   const normalizations = new NormalizationCache();
   const ownership = ownershipOf(definition);
   return async (key, causes, retries, recorded) => {
@@ -218,6 +222,8 @@ export function createReconcileAttempt(options: ReconcileAttemptOptions): Reconc
     });
     try {
       if (writeThrough?.isUnsettled(key)) await writeThrough.settle(key, attempt.signal);
+      const reported = await reportDeleted(definition, deletedObjects, toolbox);
+      if (reported.kind !== "done") return reported;
       if (await observePause(definition, toolbox)) return { kind: "paused" };
       return await definition.reconciler(toolbox.request, toolbox);
     } catch (error) {

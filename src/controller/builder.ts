@@ -20,6 +20,7 @@ import {
   verbs as allVerbs,
   type WatchDefinition,
 } from "./controller_definition.ts";
+import { type DeletedContext, deletedReconciler } from "./deleted_objects.ts";
 import type { Dependents } from "./dependents_state.ts";
 import type { EventSource } from "./event_source.ts";
 import { indexByOwner, keyOfTracker, ownerIndex } from "./label_tracking.ts";
@@ -162,6 +163,12 @@ export interface Builder<Primary extends Resource, Declared extends Resource> {
     fn: ReconcileFunction<Primary, Declared, Returned>,
     name?: string,
   ): Builder<Primary, Declared>;
+  /**
+   * Sees the last state of each object that was deleted, for what needs no finalizer: metrics, caches of your own, a message.
+   * It is best effort: `fn` is called again while it throws, but an object that is deleted while no process runs is never
+   * reported. For cleaning up, use `finalize`.
+   */
+  deleted(fn: (ctx: DeletedContext<Primary, Declared>) => Promise<Result>): Builder<Primary, Declared>;
   /** Sets the object reconciler: it is called with an object that exists and is not being deleted. */
   reconcile<const Returned = Result>(fn: ReconcileFunction<Primary, Declared, Returned>): ControllerDefinition;
   /** Sets the raw reconciler: it is called with a key, also if no object has that key. */
@@ -254,6 +261,7 @@ function createBuilder<Primary extends Resource, Declared extends Resource>(
     source: (source) => createBuilder({ ...draft, sources: [...draft.sources, source] }, finalize),
     finalize: (fn, name = defaultFinalizer(draft)) =>
       createBuilder({ ...draft, finalizer: checkedFinalizer(name) }, returning(fn)),
+    deleted: (fn) => createBuilder({ ...draft, deleted: deletedReconciler(draft.primary, fn) }, finalize),
     reconcile(fn) {
       const declared = draft.watches.map((watch) => watch.resource).filter((resource) => !isInHub(resource));
       assertReadsDeclared(draft);

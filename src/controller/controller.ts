@@ -12,6 +12,7 @@ import type { HandlerRegistration, InterveningChange, Writer } from "../cache/mo
 import type { Client } from "../client/mod.ts";
 import { errorText, type Logger, logger, type Recorder } from "../observe/mod.ts";
 import { defaultRateLimiter, lowPriority, type QueueMetrics, WorkQueue } from "../queue/mod.ts";
+import { acceptsChange } from "./_accepted_changes.ts";
 import { DeletedDependents } from "./_deleted_dependents.ts";
 import { type FieldRepair, LoopDetector, parkMs } from "./_loop_detector.ts";
 import { RecordedController, refOf } from "./_recorded_controller.ts";
@@ -30,8 +31,8 @@ import type { Caches } from "./caches.ts";
 import type { Hub } from "./clusters.ts";
 import { checkedKey, type ControllerDefinition, type WatchDefinition } from "./controller_definition.ts";
 import { keepSourceRunning } from "./event_source.ts";
+import { DeletedObjects } from "./deleted_objects.ts";
 import type { ReconcileMetrics } from "./metrics.ts";
-import { isPauseChange } from "./pause.ts";
 import type { Change } from "./predicate.ts";
 import type { Cause, EventSink } from "./request.ts";
 
@@ -72,6 +73,7 @@ export class Controller {
   readonly #log: Logger;
   readonly #writeThrough: WriteThrough;
   readonly #deletedDependents: DeletedDependents;
+  readonly #deletedObjects = new DeletedObjects();
   readonly #loopDetector: LoopDetector;
   readonly #recorded: RecordedController | undefined;
   readonly #stoppedKeys: StoppedKeys;
@@ -170,8 +172,11 @@ export class Controller {
         onChange({ kind: "added", object, writtenBy, entry }, isInInitialList),
       onUpdate: (old, object, { writtenBy, entry }) =>
         onChange({ kind: "updated", object, old, writtenBy, entry }, false),
-      onDelete: ({ lastKnown, writtenBy, entry }) => {
+      onDelete: ({ lastKnown, isFinalStateKnown, writtenBy, entry }) => {
         if (watch.role === "owns") this.#deletedDependents.record(watch.resource, lastKnown);
+        if (watch.role === "for" && definition.deleted !== undefined) {
+          this.#deletedObjects.record(keyOf(lastKnown), { object: lastKnown, isFinalStateKnown });
+        }
         onChange({ kind: "deleted", object: lastKnown, writtenBy, entry }, false);
       },
       onIntervening: (change) => this.#enqueueIntervening(watch, source, change),
@@ -263,7 +268,7 @@ export class Controller {
 
   #isAccepted(watch: WatchDefinition, change: Change): boolean {
     try {
-      return watch.when === undefined || watch.when(change) || (watch.role === "for" && isPauseChange(change));
+      return acceptsChange(this.definition, watch, change);
     } catch (error) {
       const what = `predicate of ${resourceName(watch.resource)}`;
       const entry = this.#recorded?.failed(what, error);
@@ -332,6 +337,7 @@ export class Controller {
       kill,
       log: this.#log,
       deletedDependents: this.#deletedDependents,
+      deletedObjects: this.#deletedObjects,
       writeThrough: this.#writeThrough,
       onRepair: (key) => (repair: FieldRepair) => this.#loopDetector.record(key, repair),
     });

@@ -46,6 +46,8 @@ export interface ControllerDefinition {
   readonly finalizer?: string;
   /** The ordered dependents of each primary object. @default none */
   readonly dependents?: Dependents;
+  /** Called with the last state of each primary object that was deleted. @default none */
+  readonly deleted?: DeletedReconciler;
   /** How the controller works. */
   readonly options: ControllerOptions;
   /** Called with each key that is to be reconciled. */
@@ -71,6 +73,17 @@ export interface ControllerDefinition {
  * ```
  */
 export type Reconciler = (request: Request, toolbox: Toolbox) => Promise<Result>;
+
+/** A primary object that was deleted. */
+export interface DeletedObject {
+  /** Its last state in the cache. */
+  readonly object: KubeObject;
+  /** False when the object may have changed after that, because the deletion itself was not seen. */
+  readonly isFinalStateKnown: boolean;
+}
+
+/** Works on the last state of a deleted object; `deleted` of the builder creates it. */
+export type DeletedReconciler = (deleted: DeletedObject, toolbox: Toolbox) => Promise<Result>;
 
 /**
  * How a controller works; the second argument of {@link controller}.

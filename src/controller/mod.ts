@@ -35,6 +35,8 @@ export { Controller, type ControllerDependencies } from "./controller.ts";
 export {
   type ControllerDefinition,
   type ControllerOptions,
+  type DeletedObject,
+  type DeletedReconciler,
   type Permission,
   type Reconciler,
   type Verb,
@@ -42,6 +44,7 @@ export {
   type WatchDefinition,
 } from "./controller_definition.ts";
 export { dependent, type DependentContext, dependentList, type DependentOptions, dependents } from "./dependents.ts";
+export type { DeletedContext } from "./deleted_objects.ts";
 export {
   type Dependent,
   type DependentFunctions,

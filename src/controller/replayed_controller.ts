@@ -8,16 +8,17 @@
  * request only. What a controller remembers from one attempt to the next (how the server normalizes values, which dependents
  * were deleted) it remembers here, too.
  */
-import type { KubeObject, ObjectKey, Resource } from "../api/mod.ts";
+import { keyOf, type KubeObject, type ObjectKey, type Resource, resourceId } from "../api/mod.ts";
 import type { Clock } from "../async/mod.ts";
 import { Client } from "../client/mod.ts";
 import { logger } from "../observe/mod.ts";
+import { acceptsChange } from "./_accepted_changes.ts";
 import { DeletedDependents } from "./_deleted_dependents.ts";
 import type { AttemptRecord } from "./_recorded_controller.ts";
 import { createReconcileAttempt, type Outcome } from "./_worker.ts";
 import type { CacheReader } from "./caches.ts";
 import type { ControllerDefinition, WatchDefinition } from "./controller_definition.ts";
-import { isPauseChange } from "./pause.ts";
+import { DeletedObjects } from "./deleted_objects.ts";
 import type { Change } from "./predicate.ts";
 import type { Cause, EventSink } from "./request.ts";
 
@@ -54,6 +55,7 @@ export class ReplayedController {
   readonly definition: ControllerDefinition;
   readonly #options: ReplayedControllerOptions;
   readonly #deletedDependents: DeletedDependents;
+  readonly #deletedObjects = new DeletedObjects();
   readonly #attempt: (request: ReplayedRequest) => Promise<Outcome>;
 
   constructor(options: ReplayedControllerOptions) {
@@ -72,12 +74,14 @@ export class ReplayedController {
 
   /** Takes note of a deletion, as the watch of a controller does. */
   observeDeletion(resource: Resource, object: KubeObject): void {
-    this.#deletedDependents.record(resource, object);
+    const { primary, deleted } = this.definition;
+    if (resourceId(resource) !== resourceId(primary)) this.#deletedDependents.record(resource, object);
+    else if (deleted !== undefined) this.#deletedObjects.record(keyOf(object), { object, isFinalStateKnown: true });
   }
 
   /** Decides which keys a change concerns. A predicate that throws accepts the change. */
   decide(watch: WatchDefinition, change: Change): ReplayedDecision {
-    if (!isAccepted(watch, change)) return { kind: "rejected" };
+    if (!isAccepted(this.definition, watch, change)) return { kind: "rejected" };
     const { caches } = this.#options;
     const keys = new Set(watch.keysOf(change.object, caches));
     if (change.kind === "updated" && watch.role !== "for") {
@@ -96,6 +100,7 @@ export class ReplayedController {
       kill: new AbortController().signal,
       log: logger("controller", definition.name),
       deletedDependents: this.#deletedDependents,
+      deletedObjects: this.#deletedObjects,
       writeThrough: {
         clientFor: (_key, client, _signal, parts) => parts instanceof ReplayedParts ? parts.client : client,
         observeLive: () => {},
@@ -135,9 +140,9 @@ class ReplayedParts implements AttemptRecord {
   writeOf(): undefined {}
 }
 
-function isAccepted({ when, role }: WatchDefinition, change: Change): boolean {
+function isAccepted(definition: ControllerDefinition, watch: WatchDefinition, change: Change): boolean {
   try {
-    return when === undefined || when(change) || (role === "for" && isPauseChange(change));
+    return acceptsChange(definition, watch, change);
   } catch {
     return true;
   }

@@ -209,7 +209,7 @@ class ReplayRun {
     if (change?.kind !== "deleted") return;
     for (const controller of this.#controllers.values()) {
       for (const { resource, role } of controller.definition.watches) {
-        if (role !== "owns" || !this.#caches.of(controller.definition.name, resource).includes(cache)) continue;
+        if (role === "watches" || !this.#caches.of(controller.definition.name, resource).includes(cache)) continue;
         controller.observeDeletion(resource, change.object);
       }
     }
