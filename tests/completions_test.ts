@@ -63,6 +63,7 @@ const freeText: ReadonlySet<string> = new Set([
   "--webhook-namespace",
   "--webhook-port",
   "--workers",
+  "--clusters",
   "--command",
   "--forgetful-service",
   "--host",

@@ -109,6 +109,7 @@ export const innerFolders: Readonly<Record<string, readonly string[]>> = {
     "command",
     "documents",
     "connection",
+    "clusters",
     "crds",
     "tracing",
     "recording",

@@ -201,7 +201,7 @@ function clusterOf(secret: Secret, { name, data, connect, regarding }: StoredClu
     async connect() {
       const text = new TextDecoder().decode(fromBase64(data));
       const { environment = processEnvironment() } = connect;
-      return connectionOf(await loadStoredAccess(text, { origin: `Secret "${keyOf(secret)}"`, environment }), connect);
+      return connectionOf(await loadStoredAccess(text, { origin: `Secret ${keyOf(secret)}`, environment }), connect);
     },
   };
 }

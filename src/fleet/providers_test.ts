@@ -66,7 +66,7 @@ test("kubeconfigSecrets() reports each Secret with a kubeconfig, and only a chan
   hub.put(path("east"), secret("east", { kubeconfig: "{" }));
   await followed.until(() => followed.latest("east")?.revision !== revision);
   const broken = followed.latest("east");
-  await assertRejects(async () => void await broken?.connect(), /Secret "fleet\/east"/);
+  await assertRejects(async () => void await broken?.connect(), /Secret fleet\/east/);
   assertEquals(broken?.regarding?.metadata.name, "east");
   hub.remove(path("east"));
   await followed.until(() => followed.names()?.join() === "west");

@@ -9,6 +9,7 @@ export {
   policyRules,
   processGrants,
   type ProcessNeeds,
+  readAccess,
   type RequestInfo,
   requestInfo,
   UndeclaredAccessError,

@@ -104,7 +104,7 @@ export class Convergence {
   }
 
   /** Resolves when the controllers have been idle for a while. Rejects with `signal.reason` when aborted. */
-  async waitUntilConverged(manager: Manager, signal: AbortSignal): Promise<void> {
+  async waitUntilConverged(manager: Pick<Manager, "isIdle" | "parked">, signal: AbortSignal): Promise<void> {
     for (let idleSince: number | undefined; true;) {
       const now = this.#clock.monotonic();
       const isIdle = manager.isIdle() && [...this.#failed.values()].every(({ isFinal }) => isFinal);

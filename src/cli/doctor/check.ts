@@ -1,13 +1,14 @@
 /** Check: the result of one check of `doctor`, the context that all checks share, and how results are printed. */
 import type { ExitCode, Session } from "../command/mod.ts";
 import { isForbidden } from "../../client/mod.ts";
-import type { OperatorController } from "../../manager/mod.ts";
+import type { AccessPlace, OperatorController } from "../../manager/mod.ts";
+import type { ClusterSource } from "../clusters/mod.ts";
 import type { CrdContext } from "../crds/mod.ts";
-import { type Cell, redactText } from "../../observe/mod.ts";
+import { type Cell, printable, redactText } from "../../observe/mod.ts";
 import { formatValue, type ObjectFormat, table } from "../output/mod.ts";
 
 /** The groups of checks, in their order. */
-type CheckKind = "cluster" | "definition" | "permission" | "lease" | "webhook" | "finalizer";
+type CheckKind = "fleet" | "cluster" | "definition" | "permission" | "lease" | "webhook" | "finalizer";
 
 /** The result of a check. */
 type Verdict =
@@ -22,6 +23,8 @@ type Verdict =
 /** A line of `doctor`. */
 export interface Check {
   readonly about: CheckKind;
+  /** The cluster of a fleet. Absent for the hub, and without a fleet. */
+  readonly cluster?: string;
   /** The checked object: `foos.example.dev`, a controller, a Lease. */
   readonly subject: string;
   readonly verdict: Verdict;
@@ -65,6 +68,10 @@ export interface DoctorContext extends CrdContext {
   readonly ownNamespace: string;
   /** The Lease of the replicas, and whether --leader-elect is given. */
   readonly lease: { readonly name: string; readonly isUsed: boolean };
+  /** Where the clusters of the fleet are listed; undefined: there is one cluster. */
+  readonly clusters: ClusterSource | undefined;
+  /** What of the fleet is checked. */
+  readonly place: AccessPlace;
 }
 
 /** Runs a check. A 403 only says that this user may not read the object: the result is unknown. */
@@ -80,8 +87,9 @@ export async function unknownIfForbidden(check: () => Promise<Finding>): Promise
 /** Prints the checks: one line each, or one value in `format`. */
 export function printChecks(checks: readonly Check[], format: ObjectFormat | undefined, session: Session): void {
   if (format === undefined) return session.print(...table(checks.map(rowOf)));
-  const values = checks.map(({ about, subject, verdict, state, advice }) => ({
+  const values = checks.map(({ about, cluster, subject, verdict, state, advice }) => ({
     check: about,
+    ...(cluster === undefined ? {} : { cluster }),
     subject,
     status: verdict.kind,
     state: redactText(state),
@@ -98,6 +106,7 @@ const verdicts = {
   unknown: { text: "unknown", tone: "muted" },
 } as const satisfies Record<Verdict["kind"], Cell>;
 
-function rowOf({ about, subject, verdict, state, advice }: Check): readonly Cell[] {
-  return [verdicts[verdict.kind], about, subject, redactText(advice === undefined ? state : `${state}. ${advice}`)];
+function rowOf({ about, cluster, subject, verdict, state, advice }: Check): readonly Cell[] {
+  const object = cluster === undefined ? subject : `${printable(cluster)}: ${subject}`;
+  return [verdicts[verdict.kind], about, object, redactText(advice === undefined ? state : `${state}. ${advice}`)];
 }

@@ -4,6 +4,7 @@
  * printed as the rule to paste into a Role.
  */
 import { type AccessGrant, controllerGrants, processGrants } from "../../manager/mod.ts";
+import { providerGrants } from "../clusters/mod.ts";
 import { configurationTargets } from "../../webhook/mod.ts";
 import { exitCode, webhookServiceName } from "../command/mod.ts";
 import { isAllowed, type ResourceAttributes } from "../connection/mod.ts";
@@ -85,11 +86,15 @@ function yamlList(items: readonly string[]): string {
 /** Returns all rules, in the order of the controllers. */
 function requiredRules(context: DoctorContext): readonly RequiredRule[] {
   const { controllers, namespaces, lease, ownNamespace: namespace, webhookConfiguration, session } = context;
+  const { clusters, place } = context;
+  const ofControllers = controllers.flatMap((controller) => controllerGrants(controller, { namespaces, place }));
+  if (place === "members") return ofControllers.map((grant) => ({ ...grant, optionalReason: optionalReasonOf(grant) }));
   const webhooks = controllers.flatMap((controller) => controller.webhooks ?? []);
   const { name } = session.operator;
   const targets = configurationTargets(webhooks, webhookConfiguration);
   return [
-    ...controllers.flatMap((controller) => controllerGrants(controller, { namespaces })),
+    ...ofControllers,
+    ...(clusters === undefined ? [] : providerGrants(clusters)),
     ...processGrants({
       namespace,
       lease: lease.isUsed ? lease.name : undefined,

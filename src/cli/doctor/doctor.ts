@@ -10,6 +10,7 @@ import { z } from "zod";
 import { isAbortOf, scope, untilAborted } from "../../async/mod.ts";
 import { ApiError, InvalidResponseError, isUnreachable } from "../../client/mod.ts";
 import { type Call, CommandError, type ExitCode, exitCode, selectNamedOrAll, subcommand } from "../command/mod.ts";
+import { clustersFlag } from "../clusters/mod.ts";
 import { connect, connectionFlags, findWebhookConfigurationName } from "../connection/mod.ts";
 import { commandLineOnly, flag, formatDuration, namespaceName, oneOf } from "../flags/mod.ts";
 import { electionFlags, webhookConfigurationFlag } from "../run/mod.ts";
@@ -18,6 +19,7 @@ import { checkCluster, checkLease } from "./check_cluster.ts";
 import { checkDefinitions, checkFinalizers } from "./check_definitions.ts";
 import { checkPermissions } from "./check_permissions.ts";
 import { checkWebhooks } from "./check_webhooks.ts";
+import { checkMembers } from "./check_members.ts";
 import { fixLocalRuns } from "./local_runs.ts";
 
 const { leaderElect, leaderElectionId, leaderElectionNamespace } = electionFlags.shape;
@@ -39,6 +41,7 @@ const doctorFlags = z.object({
     about: "json or yaml, instead of one line for each check",
     example: "-o json",
   }),
+  clusters: clustersFlag,
   leaderElect,
   leaderElectionId,
   leaderElectionNamespace,
@@ -68,6 +71,7 @@ export const doctor = subcommand({
       line: "NAME -n team-a --as system:serviceaccount:ops:operator",
       about: "one controller, in one namespace, as its service account",
     },
+    { line: "--all --clusters contexts:*", about: "in each cluster of the kubeconfig, as a fleet" },
     { line: "--fix", about: "clean up after runs with --webhook-host that were killed" },
     { line: "-o json", about: "for a script" },
   ],
@@ -105,10 +109,18 @@ async function runChecks(call: Call<DoctorFlags>): Promise<readonly Check[]> {
     webhookConfiguration: hasWebhooks ? await findWebhookConfigurationName(search) : "",
     ownNamespace: flags.leaderElectionNamespace ?? connection.namespace,
     lease: { name: flags.leaderElectionId ?? operator.name, isUsed: flags.leaderElect },
+    clusters: flags.clusters,
+    place: flags.clusters === undefined ? "cluster" : "hub",
   };
   const checks = [clusterCheck];
   if (flags.fix) checks.push(...await fixLocalRuns(context));
-  for (const [about, check] of furtherChecks) checks.push(...await resultOf(about, check, context));
+  // In a fleet, the kinds of the controllers are in the members.
+  const inHub = controllers.filter(({ options }) => options.runsIn === "hub");
+  for (const [about, check] of furtherChecks) {
+    const isAboutKinds = flags.clusters !== undefined && (about === "definition" || about === "finalizer");
+    checks.push(...await resultOf(about, check, isAboutKinds ? { ...context, controllers: inHub } : context));
+  }
+  if (flags.clusters !== undefined) checks.push(...await checkMembers(context, checksOfMember, flags));
   return checks;
 }
 
@@ -119,6 +131,18 @@ const furtherChecks = [
   ["webhook", checkWebhooks],
   ["finalizer", checkFinalizers],
 ] as const;
+
+/** The checks of one cluster of a fleet. The Lease and the webhooks are those of the hub. */
+async function checksOfMember(context: DoctorContext, connectTimeoutMs: number): Promise<readonly Check[]> {
+  const clusterCheck = await checkCluster(context, connectTimeoutMs);
+  if (clusterCheck.verdict.kind === "failed") return [clusterCheck];
+  const checks = [clusterCheck];
+  for (const [about, check] of furtherChecks) {
+    if (about === "lease" || about === "webhook") continue;
+    checks.push(...await resultOf(about, check, context));
+  }
+  return checks;
+}
 
 /** Milliseconds for one group of checks. Webhooks have limits of their own, up to 30 s for each. */
 const maxMs = (about: Check["about"]) => about === "webhook" ? 180_000 : 60_000;

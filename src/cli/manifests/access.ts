@@ -8,6 +8,7 @@
 import { apiVersionOf, builtin, type KubeObject, type PolicyRule, type Resource } from "../../api/mod.ts";
 import { type AccessGrant, controllerGrants, policyRules, processGrants } from "../../manager/mod.ts";
 import { configurationTargets } from "../../webhook/mod.ts";
+import { providerGrants } from "../clusters/mod.ts";
 import type { InstallPlan } from "./install_plan.ts";
 import { exposesMetrics, labelsOf, metadataOf } from "./workload.ts";
 import { webhookServiceName } from "../command/mod.ts";
@@ -38,14 +39,18 @@ function compareNamespaces(left: string, right: string): number {
 
 /** Returns what the controllers need, and what their process needs besides. */
 function grantsOf(plan: InstallPlan) {
-  const { name, namespace, operator, controllers, watched, webhooks, webhookConfiguration, certSecret } = plan;
+  const { name, namespace, operator, controllers, watched, webhooks, webhookConfiguration, certSecret, clusters } =
+    plan;
+  // In a fleet, these are the permissions in the hub; those in the members are given to the users of the kubeconfigs.
+  const place = clusters === undefined ? "cluster" : "hub";
   const isManaged = certSecret === undefined && plan.mountedCertDir === undefined;
   const secret = isManaged ? webhookServiceName(operator.name) : undefined;
   const targets = configurationTargets(webhooks, webhookConfiguration);
   return [
     ...controllers.flatMap((controller): readonly AccessGrant[] =>
-      controllerGrants(controller, { namespaces: watched })
+      controllerGrants(controller, { namespaces: watched, place })
     ),
+    ...(clusters === undefined ? [] : providerGrants(clusters)),
     ...processGrants({
       namespace,
       lease: name,

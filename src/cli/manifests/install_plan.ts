@@ -15,6 +15,7 @@ import {
   webhookConfigurationName,
   webhookServiceName,
 } from "../command/mod.ts";
+import type { ClusterSource } from "../clusters/mod.ts";
 import type { ManifestFlags } from "./manifest_flags.ts";
 
 /** What to install, where, and under which names. */
@@ -53,6 +54,8 @@ export interface InstallPlan {
   readonly mountedCertDir?: string;
   /** Address ranges that may call webhooks; empty: all. */
   readonly webhookFrom: readonly string[];
+  /** Where the clusters of the fleet are listed; undefined: there is one cluster. */
+  readonly clusters?: ClusterSource;
   /** Further flags of `run`. */
   readonly runFlags: readonly string[];
 }
@@ -91,6 +94,7 @@ export function createInstallPlan(words: readonly string[], flags: ManifestFlags
     runbookUrl: flags.runbookUrl,
     certSecret,
     webhookFrom,
+    clusters: flags.clusters,
     runFlags: flags.runFlag,
   };
   assertRunFlags(flags.runFlag);

@@ -1,5 +1,6 @@
 /** The flags of `manifests`. */
 import { z } from "zod";
+import { clustersFlag } from "../clusters/mod.ts";
 import {
   addressRange,
   commandLineOnly,
@@ -45,6 +46,7 @@ export const manifestFlags = z.object({
     flags: "--name <name>",
     about: "name of all objects and of the lease (default: the program's, and the names of selected controllers)",
   }),
+  clusters: clustersFlag,
   replicas: flag(wholeNumber(1, 100).prefault("2"), {
     ...commandLineOnly,
     flags: "--replicas <count>",

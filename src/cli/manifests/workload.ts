@@ -5,6 +5,7 @@
  * process that does not respond any more is killed within 30 s.
  */
 import { builtin, type KubeObject } from "../../api/mod.ts";
+import { formatClusterSource } from "../clusters/mod.ts";
 import type { InstallPlan } from "./install_plan.ts";
 
 /** The ports of a Pod. */
@@ -155,6 +156,7 @@ function argumentsOf(plan: InstallPlan): string[] {
     // By name, even when these are all controllers: a later image may have one more, without permissions.
     ...controllers.map((controller) => controller.name),
     ...watched.map((namespace) => `--namespace=${namespace}`),
+    ...(plan.clusters === undefined ? [] : [`--clusters=${formatClusterSource(plan.clusters)}`]),
     "--leader-elect",
     `--leader-election-id=${name}`,
     `--health-probe-bind-address=:${ports.probes}`,

@@ -56,15 +56,19 @@ function isTemporary(error: unknown): boolean {
 /** Fails when no controller can run. When some can, the others are logged and start as soon as they can. */
 async function assertRunnable(connection: Connection, plan: RunPlan, signal: AbortSignal): Promise<void> {
   const { controllers, namespaces, flags, session } = plan;
+  // In a fleet, what is missing in one cluster must not keep the others from working.
+  const checked = flags.clusters === undefined
+    ? controllers
+    : controllers.filter(({ options }) => options.runsIn === "hub");
   const failures = await preflight(connection, {
-    controllers,
+    controllers: checked,
     installsConversions: flags.webhookHost !== undefined && !flags.dryRun,
     namespaces,
     operatorName: session.operator.name,
     signal,
   });
   const [first] = failures;
-  if (first !== undefined && (flags.once || failures.length === controllers.length)) throw first.error;
+  if (first !== undefined && (flags.once || failures.length === checked.length)) throw first.error;
   for (const { controller, error } of failures) {
     const { message, advice } = error;
     logger("cli").error("controller cannot run yet", { controller: controller.name, reason: message, advice });

@@ -20,8 +20,10 @@ import {
 } from "../../manager/mod.ts";
 import { logger, type MetricsRegistry, Recording, runtimeMetrics } from "../../observe/mod.ts";
 import { processFacts, type Server } from "../../runtime/mod.ts";
+import { Fleet } from "../../fleet/mod.ts";
+import { providerOf } from "../clusters/mod.ts";
 import { type Connection, findWebhookConfigurationName } from "../connection/mod.ts";
-import type { BindAddress, ServingFlags } from "./run_flags.ts";
+import type { BindAddress, RunFlags, ServingFlags } from "./run_flags.ts";
 import type { OperatorEndpoints } from "../command/mod.ts";
 import { logDryRunWrites } from "./dry_run_writes.ts";
 import { UsageError } from "../flags/mod.ts";
@@ -38,7 +40,8 @@ import type { CertificateServer } from "../../webhook/mod.ts";
 import type { RunPlan } from "./run_plan.ts";
 
 /** Creates the Manager; nothing runs yet. @throws UsageError when the flags of leader election do not fit together */
-export async function createManager(connection: Connection, plan: RunPlan): Promise<Manager> {
+export async function createManager(connection: Connection, plan: RunPlan): Promise<Manager | Fleet> {
+  assertFleetFlags(plan.flags);
   const { controllers, namespaces, flags, session } = plan;
   const { processEnvironment: { clock, random }, metrics } = session;
   const client = createClient(connection, plan);
@@ -66,17 +69,18 @@ export async function createManager(connection: Connection, plan: RunPlan): Prom
     clock,
     random,
   });
+  const runner = createFleet(manager, client, plan) ?? manager;
   for (const controller of controllers) {
     const resyncMs = flags.resync ?? controller.options.resyncMs;
     const maxConcurrentReconciles = flags.workers ?? controller.options.maxConcurrentReconciles;
     const selector = combinedSelector(controller.options.selector, flags.selector);
-    manager.add(controller, { resyncMs, maxConcurrentReconciles, selector });
+    runner.add(controller, { resyncMs, maxConcurrentReconciles, selector });
   }
   if (flags.metricsBindAddress !== undefined) await runtimeMetrics(metrics);
   const { endpoints } = session.operator;
   const watchdog = new EventLoopWatchdog({ clock, failAfterMs: flags.leaderElectionRenewDeadline });
   const ownChecks = controllers.flatMap(({ healthChecks = [] }) => healthChecks);
-  const checks = [...manager.checks(), watchdog.check, ...ownChecks];
+  const checks = [...runner.checks(), watchdog.check, ...ownChecks];
   const debug = isDebugged && recording
     ? {
       ...{ state: debugStateOf(manager), recording, session, onListening: published.set },
@@ -110,7 +114,26 @@ export async function createManager(connection: Connection, plan: RunPlan): Prom
   });
   if (webhooks !== undefined) await manager.addRunnable(webhooks, "webhooks");
   await file?.open();
-  return manager;
+  return runner;
+}
+
+/** The fleet of `--clusters`, with the Manager of its hub. */
+function createFleet(hub: Manager, client: Client, { flags, session }: RunPlan): Fleet | undefined {
+  const { clusters, kubeconfig, requestTimeout, dryRun } = flags;
+  if (clusters === undefined) return undefined;
+  const provider = providerOf(clusters, { client, session, kubeconfig, wrap: dryRun ? logDryRunWrites : undefined });
+  return new Fleet({ hub, provider, requestTimeoutMs: requestTimeout === 0 ? Infinity : requestTimeout });
+}
+
+/** @throws UsageError when flags are given that are about one cluster */
+function assertFleetFlags({ clusters, once, record }: RunFlags): void {
+  if (clusters === undefined) return;
+  const refused = once ? "--once" : record === undefined ? undefined : "--record";
+  if (refused === undefined) return;
+  throw new UsageError(
+    `Cannot use ${refused} with --clusters: it is about one cluster`,
+    "Choose the cluster with --context",
+  );
 }
 
 /** The client that counts its requests and, in a dry run, logs the writes. */

@@ -15,6 +15,7 @@ import {
   text,
   wholeNumber,
 } from "../flags/mod.ts";
+import { clustersFlag } from "../clusters/mod.ts";
 import { connectionFlags, electionGroup, leaseFlags } from "../connection/mod.ts";
 import { defaultRecordingBytes } from "../../observe/mod.ts";
 import { recordFlag } from "../recording/mod.ts";
@@ -189,6 +190,7 @@ export const runFlags = z.object({
     about: "watch all namespaces, also for controllers that have a namespace of their own",
   }),
   selector: selectorFlag,
+  clusters: clustersFlag,
   dryRun: flag(z.boolean().default(false), {
     flags: "--dry-run",
     about: "let the server check every write and store none; logs the writes, with -v also their bodies",

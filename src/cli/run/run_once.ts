@@ -18,7 +18,11 @@ const maxNamed = 3;
  * @param stopping Aborted at the end. When it is aborted before, the run is incomplete.
  * @throws CommandError that names the objects that failed, or says that the run was incomplete
  */
-export async function runOnce(manager: Manager, convergence: Convergence, stopping: Scope): Promise<void> {
+export async function runOnce(
+  manager: Pick<Manager, "run" | "isIdle" | "parked">,
+  convergence: Convergence,
+  stopping: Scope,
+): Promise<void> {
   using watching = scope(stopping.signal);
   const converged = convergence.waitUntilConverged(manager, watching.signal).then(() => true, () => false);
   const ending = converged.then((isConverged) => {

@@ -13,7 +13,7 @@ import { resolveAccess } from "./resolve_access.ts";
 
 /** Options of {@link loadStoredAccess}. */
 export interface StoredAccessOptions {
-  /** Where the text comes from, for messages: `Secret "fleet/east"`. */
+  /** Where the text comes from, for messages: `Secret fleet/east`. */
   readonly origin: string;
   /** The environment variables, for proxies. */
   readonly environment: Environment;

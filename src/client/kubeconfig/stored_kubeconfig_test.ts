@@ -13,7 +13,7 @@ function kubeconfig(user: object, cluster: object = {}): string {
   });
 }
 
-const load = (text: string) => loadStoredAccess(text, { origin: 'Secret "fleet/east"', environment: {} });
+const load = (text: string) => loadStoredAccess(text, { origin: "Secret fleet/east", environment: {} });
 
 test("a stored kubeconfig with data is used", async () => {
   const access = await load(kubeconfig({ token: "secret" }));
@@ -30,7 +30,7 @@ test("[security] a stored kubeconfig can neither run a program nor name a file o
     "auth-provider": { "auth-provider": { name: "oidc", config: {} } },
   };
   for (const [field, user] of Object.entries(users)) {
-    const error = await assertRejects(() => load(kubeconfig(user)), /Secret "fleet\/east"/);
+    const error = await assertRejects(() => load(kubeconfig(user)), /Secret fleet\/east/);
     assertMatch(error.message, new RegExp(`user "operator" has the field ${field}`));
   }
   await assertRejects(() => load(kubeconfig({}, { "certificate-authority": "/etc/passwd" })), /certificate-authority/);

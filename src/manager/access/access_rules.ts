@@ -136,6 +136,11 @@ export const reviewAccess: readonly AccessRule[] = [
   { group: "authorization.k8s.io", resource: "subjectaccessreviews", scope: "Cluster", verbs: ["create"] },
 ];
 
+/** The rule for a cache of a kind. */
+export function readAccess(resource: Resource): AccessRule {
+  return access(resource, ["list", "watch"]);
+}
+
 function access(resource: Resource, verbs: readonly Verb[], subresource?: string): AccessRule {
   const { group, plural, scope } = resource;
   return { group, resource: subresource === undefined ? plural : `${plural}/${subresource}`, scope, verbs };

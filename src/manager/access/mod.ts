@@ -6,6 +6,7 @@ export {
   controllerAccess,
   electionAccess,
   mergedAccess,
+  readAccess,
   reviewAccess,
   webhookAccess,
   type WebhookObjects,

@@ -1,0 +1,67 @@
+/**
+ * checkMembers(): the checks of `doctor` in each cluster of a fleet.
+ *
+ * Guarantees: the clusters are checked at the same time, and one that does not answer fails after its own time limit, without
+ * a delay for the others.
+ */
+import { isAbortOf, scope } from "../../async/mod.ts";
+import type { FleetCluster } from "../../fleet/mod.ts";
+import { exitCode } from "../command/mod.ts";
+import { connectMember, firstClusters, providerOf } from "../clusters/mod.ts";
+import { type Check, type DoctorContext, failed, ok, warning } from "./check.ts";
+
+/** Checks one cluster. */
+type MemberCheck = (context: DoctorContext, connectTimeoutMs: number) => Promise<readonly Check[]>;
+
+/** The flags that it needs. */
+interface MemberFlags {
+  readonly connectTimeout: number;
+  readonly kubeconfig?: string;
+}
+
+/** Checks whether the provider reports clusters, and then each of them. */
+export async function checkMembers(
+  context: DoctorContext,
+  check: MemberCheck,
+  { connectTimeout, kubeconfig }: MemberFlags,
+): Promise<readonly Check[]> {
+  const { clusters: source, connection: { client }, session, signal } = context;
+  if (source === undefined) return [];
+  const provider = providerOf(source, { client, session, kubeconfig });
+  using limited = scope(signal, { timeoutMs: connectTimeout, clock: session.processEnvironment.clock });
+  let clusters: readonly FleetCluster[];
+  try {
+    clusters = await firstClusters(provider, limited.signal);
+  } catch (error) {
+    const state = isAbortOf(limited.signal, error) ? "no list of clusters in time" : messageOf(error);
+    const advice = "Check the value of --clusters and the permissions in the hub";
+    return [{ about: "fleet", subject: provider.name, ...failed(exitCode.unreachable, state, advice) }];
+  }
+  const finding = clusters.length === 0
+    ? warning("no clusters", "Nothing is reconciled until there is one")
+    : ok(`${clusters.length} clusters`);
+  const members = await Promise.all(
+    clusters.map((cluster) => checkMember(cluster, context, { check, connectTimeout })),
+  );
+  return [{ about: "fleet", subject: provider.name, ...finding }, ...members.flat()];
+}
+
+async function checkMember(
+  cluster: FleetCluster,
+  context: DoctorContext,
+  { check, connectTimeout }: { readonly check: MemberCheck; readonly connectTimeout: number },
+): Promise<readonly Check[]> {
+  const { name } = cluster;
+  const controllers = context.controllers.filter(({ options }) => options.runsIn !== "hub");
+  try {
+    using connection = await connectMember(cluster, context.session);
+    const checks = await check({ ...context, connection, controllers, place: "members" }, connectTimeout);
+    return checks.map((one) => ({ ...one, cluster: name }));
+  } catch (error) {
+    return [{ about: "cluster", cluster: name, subject: "", ...failed(exitCode.unreachable, messageOf(error)) }];
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
