@@ -11,6 +11,7 @@ export {
   type CacheMetricLabels,
   type CacheMetrics,
   type CacheObservation,
+  type CachePart,
   type CacheProgress,
   type CacheScope,
   type ChangeInfo,

@@ -61,7 +61,7 @@ export const innerFolders: Readonly<Record<string, readonly string[]>> = {
   api: [".", "generated"],
   client: ["kubeconfig", "credentials"],
   simulation: [".", "foreign"],
-  manager: ["access", "fence", "election", "health", "debug"],
+  manager: ["access", "fence", "election", "sharding", "health", "debug"],
   apiserver: [
     "model",
     "storage",

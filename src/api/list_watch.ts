@@ -20,6 +20,8 @@ export interface ListOptions {
   readonly limit?: number;
   /** The token of the previous page. @default the first page */
   readonly continue?: string;
+  /** Only objects whose hash is in these ranges (KEP-5866); a server that does not know it sends all. @default all */
+  readonly shardSelector?: string;
 }
 
 /** Versions and limits of a WATCH request. */
@@ -37,6 +39,8 @@ export interface WatchOptions {
    * @default false
    */
   readonly sendInitialEvents?: boolean;
+  /** Only objects whose hash is in these ranges (KEP-5866); a server that does not know it sends all. @default all */
+  readonly shardSelector?: string;
 }
 
 /** One page of a list. */
@@ -47,6 +51,8 @@ export interface ListPage<T> {
   readonly resourceVersion: ResourceVersion;
   /** The token of the next page; absent on the last. */
   readonly continue?: string;
+  /** The shard selector that the server has applied. Absent from a server that does not know it. */
+  readonly shardSelector?: string;
 }
 
 /** The object of a BOOKMARK event: only the version that the stream has reached. */

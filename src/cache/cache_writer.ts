@@ -271,6 +271,17 @@ export class CacheWriter<T extends KubeObject> implements ReflectorTarget<T> {
     if (version !== undefined && store.size > 0) this.#replace(new Map(), version);
   }
 
+  /** Drops objects that do not belong to the cache any more. They exist, so nobody is notified of a deletion. */
+  forget(isForgotten: (object: T) => boolean): void {
+    const { store } = this.#options;
+    for (const [key, object] of [...store.entries()]) {
+      if (!isForgotten(object)) continue;
+      store.delete(key);
+      this.#written.forget(key);
+    }
+    this.#options.onAdvanced();
+  }
+
   entries(): ReadonlyMap<ObjectKey, T> {
     return this.#options.store.entries();
   }

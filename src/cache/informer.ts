@@ -14,8 +14,9 @@ import {
   type ObjectKey,
   type ResourceVersion,
 } from "../api/mod.ts";
-import { type Clock, Latch, type Random, systemClock, systemRandom } from "../async/mod.ts";
+import { type Clock, Latch, onAbort, type Random, systemClock, systemRandom } from "../async/mod.ts";
 import { type Logger, logger, type Recorder } from "../observe/mod.ts";
+import { type CachePart, partListWatch } from "./cache_part.ts";
 import { CacheWriter, type ExpectedKind, ObjectFilter } from "./cache_writer.ts";
 import { Lister } from "./lister.ts";
 import { FanOut, Listener, type ListenerSource, Registration } from "./listener.ts";
@@ -48,6 +49,13 @@ export interface CacheErrorOrigin {
 
 /** Returns where an informer lets registrations attach their listeners. */
 export let listenersOf: <T extends KubeObject>(informer: Informer<T>) => ListenerSource<T>;
+
+/** Waits until the cache has a generation of its part. */
+interface FillWait {
+  readonly generation: number;
+  readonly resolve: () => void;
+  readonly reject: (reason: unknown) => void;
+}
 
 /** Options that the informers of a program usually share. */
 export interface InformerDefaults {
@@ -97,6 +105,8 @@ export interface InformerOptions<T extends KubeObject> extends InformerDefaults 
   readonly selects?: (object: T) => boolean;
   /** Makes what `listWatch` would show from a whole object, for own writes. @default the whole object */
   readonly project?: (object: T) => T;
+  /** The part of the objects that is cached; `listWatch` shows the others too. @default all objects */
+  readonly part?: CachePart;
   /** Functions that compute index values, by index name, for {@link Lister.byIndex}. @default none */
   readonly indexers?: Indexers<T>;
 }
@@ -151,6 +161,9 @@ export class Informer<T extends KubeObject> implements SharedInformer<T> {
     values: () => this.#store.values(),
   };
   #life: "new" | "running" | "stopped" = "new";
+  /** The generation of the part in the cache; -1 before the first full state. */
+  #filled = -1;
+  readonly #fillWaits = new Set<FillWait>();
   #handlers = 0;
   /** The latest version in a response to a write or a read. */
   #latest: ResourceVersion | undefined;
@@ -168,14 +181,15 @@ export class Informer<T extends KubeObject> implements SharedInformer<T> {
     this.#store = new Store({ indexers, onIndexError: (index, key, error) => this.#indexFailed(index, key, error) });
     this.lister = new Lister({ resource: name, store: this.#store });
     this.#waiters = new VersionWaiters(clock);
-    const { watchList, pageSize, checkConsistency, timing, recovery, notOlderThan } = options;
+    const { watchList, pageSize, checkConsistency, timing, recovery, notOlderThan, part } = options;
     const { recorder, recordedAs = { resource: name, kind: options.expected?.kind ?? name } } = options;
     const changes = recorder && new RecordedChanges({ recorder, cache: name, resource: recordedAs });
     this.#writer = this.#createWriter(changes);
     this.#reflector = new Reflector({
       ...{
         name,
-        listWatch,
+        listWatch: part === undefined ? listWatch : partListWatch(listWatch, part),
+        generation: part === undefined ? undefined : () => part.generation,
         notOlderThan,
         watchList,
         pageSize,
@@ -188,6 +202,7 @@ export class Informer<T extends KubeObject> implements SharedInformer<T> {
         log: this.#log,
       },
       target: this.#writer,
+      onFilled: (generation) => this.#fillReached(generation),
       ...(changes === undefined ? {} : { onStatus: (status) => changes.became(status) }),
       ...(options.onError === undefined ? {} : { onInconsistency: (error) => this.#report(error, {}) }),
     });
@@ -260,6 +275,25 @@ export class Informer<T extends KubeObject> implements SharedInformer<T> {
     return await this.#waiters.wait(version, signal, options.timeoutMs ?? Infinity);
   }
 
+  /** Waits until the cache has all of its part; see {@link SharedInformer}. */
+  async followPart(signal: AbortSignal): Promise<void> {
+    const generation = this.#options.part?.generation ?? 0;
+    if (this.#filled >= generation) return;
+    if (this.#life === "stopped") throw this.#stoppedError();
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const wait: FillWait = { generation, resolve, reject };
+    using _aborting = onAbort(signal, () => reject(signal.reason));
+    this.#fillWaits.add(wait);
+    this.#reflector.refill(generation);
+    await promise.finally(() => this.#fillWaits.delete(wait));
+  }
+
+  /** Drops what is no longer in the part; see {@link SharedInformer}. */
+  forgetOthers(): void {
+    const { part } = this.#options;
+    if (part !== undefined) this.#writer.forget((object) => !part.includes(object));
+  }
+
   /** Puts a state of an object into the cache that did not come from the watch; see {@link SharedInformer}. */
   writeThrough(object: T, write?: OwnWrite): WriteThroughResult {
     this.#learn(object.metadata.resourceVersion);
@@ -303,7 +337,9 @@ export class Informer<T extends KubeObject> implements SharedInformer<T> {
     if (this.#life !== "new") throw new Error(`Cannot run informer ${this.name}: it was started before`);
     this.#life = "running";
     try {
-      await this.#reflector.run(signal);
+      // Nothing is listed for a part that is still empty.
+      const isStarted = await this.#options.part?.started(signal).then(() => true, () => false) ?? true;
+      if (isStarted) await this.#reflector.run(signal);
     } finally {
       this.#stop();
     }
@@ -330,7 +366,9 @@ export class Informer<T extends KubeObject> implements SharedInformer<T> {
 
   #createWriter(changes: RecordedChanges | undefined): CacheWriter<T> {
     const { expected, transform = dropManagedFields, freeze = false, name } = this.#options;
-    const { selects = () => true, project = (object: T) => object } = this.#options;
+    const { part, project = (object: T) => object } = this.#options;
+    const { selects: isInScope = () => true } = this.#options;
+    const selects = part === undefined ? isInScope : (object: T) => isInScope(object) && part.includes(object);
     const skip = (message: string, fields: Readonly<Record<string, unknown>>) => {
       this.#metrics.count("reflector_skipped_events_total", { name });
       this.#log.warn(message, { informer: name, ...fields });
@@ -402,9 +440,21 @@ export class Informer<T extends KubeObject> implements SharedInformer<T> {
     this.#metrics.set("informer_store_objects", labels, this.#store.size);
   }
 
+  #fillReached(generation: number): void {
+    this.#filled = generation;
+    for (const wait of [...this.#fillWaits]) {
+      if (wait.generation <= generation) wait.resolve();
+    }
+  }
+
+  #stoppedError(): Error {
+    return new Error(`Cannot wait for informer ${this.name} to sync: it has stopped`);
+  }
+
   #stop(): void {
     this.#life = "stopped";
-    this.#synced.break(new Error(`Cannot wait for informer ${this.name} to sync: it has stopped`));
+    this.#synced.break(this.#stoppedError());
+    for (const wait of this.#fillWaits) wait.reject(this.#stoppedError());
     this.#waiters.stop();
     for (const registration of this.#registrations) registration.stop();
     this.#registrations.clear();

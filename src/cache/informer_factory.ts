@@ -22,6 +22,7 @@ import {
   type StringMap,
 } from "../api/mod.ts";
 import { aborted } from "../async/mod.ts";
+import type { CachePart } from "./cache_part.ts";
 import { Informer, type InformerDefaults } from "./informer.ts";
 import type { Lister } from "./lister.ts";
 import { MultiNamespaceInformer } from "./multi_namespace.ts";
@@ -197,6 +198,7 @@ export class InformerFactory {
       notOlderThan: notOlderThan?.(resource),
       name: cacheName(resource, scope),
       listWatch: listWatch(resource, scope),
+      part: scope.part,
       recordedAs: { resource: resourceName(resource), kind: resource.kind },
       selects: (object) => isInScope(object, scope),
       project: scope.projection === "metadata" ? onlyMetadata : undefined,
@@ -247,6 +249,8 @@ export interface CacheScope {
   readonly fieldSelector?: StringMap;
   /** Whole objects, or only their metadata. @default "full" */
   readonly projection?: Projection;
+  /** Only the objects of a part that may change while the cache runs. @default all */
+  readonly part?: CachePart;
 }
 
 /** Creates the ListWatch of a resource in a scope, as the client does. */
@@ -254,23 +258,25 @@ export type CreateListWatch = <R extends Resource>(resource: R, scope: CacheScop
 
 /** Identifies a cache: equal for the same resource and scope, different for any others. */
 export function cacheId(resource: Resource, scope: CacheScope): string {
-  const { namespace = "", labelSelector = {}, fieldSelector = {}, projection = "full" } = scope;
+  const { namespace = "", labelSelector = {}, fieldSelector = {}, projection = "full", part } = scope;
   return [
     resourceId(resource),
     namespace,
     formatLabelSelector(labelSelector),
     formatFieldSelector(fieldSelector),
     projection,
+    ...(part === undefined ? [] : [part.id]),
   ].join("|");
 }
 
 /** The name of a cache for people: the resource, and its restrictions. */
 export function cacheName(resource: Resource, scope: CacheScope): string {
-  const { namespace, labelSelector, fieldSelector, projection } = scope;
+  const { namespace, labelSelector, fieldSelector, projection, part } = scope;
   const parts = [resourceName(resource)];
   if (namespace !== undefined) parts.push(`in namespace ${namespace}`);
   if (labelSelector !== undefined) parts.push(`with labels ${formatLabelSelector(labelSelector)}`);
   if (fieldSelector !== undefined) parts.push(`with fields ${formatFieldSelector(fieldSelector)}`);
   if (projection === "metadata") parts.push("(metadata only)");
+  if (part !== undefined) parts.push(`of ${part.id}`);
   return parts.join(" ");
 }

@@ -157,6 +157,21 @@ export class MultiNamespaceInformer<T extends KubeObject> implements SharedInfor
     return reached.every((one) => one);
   }
 
+  async followPart(signal: AbortSignal): Promise<void> {
+    const waits = [...this.#members].map(async ([namespace, { informer }]) => {
+      try {
+        await informer.followPart(signal);
+      } catch (error) {
+        if (this.#members.get(namespace)?.informer === informer) throw error;
+      }
+    });
+    await Promise.all(waits);
+  }
+
+  forgetOthers(): void {
+    for (const { informer } of this.#members.values()) informer.forgetOthers();
+  }
+
   /** An object of a namespace that the cache does not contain is ignored. */
   writeThrough(object: T, write?: OwnWrite): WriteThroughResult {
     return this.#members.get(object.metadata.namespace ?? "")?.informer.writeThrough(object, write) ?? "outside";

@@ -11,21 +11,14 @@
  * ends nothing, it makes the reflector wait and show the reason in `status`; after an abort no request and no timer
  * remains.
  */
-import {
-  type KubeObject,
-  type ListOptions,
-  type ListPage,
-  type ListWatch,
-  type ObjectKey,
-  PageTokens,
-  type ResourceVersion,
-} from "../api/mod.ts";
-import { Backoff, type Clock, type Random, scope, systemClock, systemRandom } from "../async/mod.ts";
+import type { KubeObject, ListWatch, ObjectKey, ResourceVersion } from "../api/mod.ts";
+import { Backoff, type Clock, type Random, type Scope, scope, systemClock, systemRandom } from "../async/mod.ts";
 import { type Logger, logger } from "../observe/mod.ts";
-import type { ReflectorTarget, Replacement } from "./cache_writer.ts";
+import type { ReflectorTarget } from "./cache_writer.ts";
 import { findInconsistency, type SyncedState } from "./consistency_check.ts";
 import { type CacheMetrics, noCacheMetrics } from "./metrics.ts";
 import { Quarantine } from "./quarantine.ts";
+import { readList } from "./read_list.ts";
 import {
   classify,
   defaultTiming,
@@ -64,6 +57,10 @@ export interface ReflectorOptions<T extends KubeObject> {
   readonly log?: Logger;
   /** @default noCacheMetrics */
   readonly metrics?: CacheMetrics;
+  /** The generation of the part that `listWatch` reads: a higher one makes earlier reads incomplete. @default always 0 */
+  readonly generation?: () => number;
+  /** Called when a full state is in the target, with the generation that it began with. @default not called */
+  readonly onFilled?: (generation: number) => void;
   /** Called with each status that may be news. @default not called */
   readonly onStatus?: (status: ReflectorStatus) => number | undefined;
   /** Called with the inconsistencies that `checkConsistency` finds. @default they are logged */
@@ -75,8 +72,11 @@ const settlingMs = 30_000;
 
 /** Keeps one target equal to one ListWatch. */
 export class Reflector<T extends KubeObject> {
-  readonly #options: Required<Omit<ReflectorOptions<T>, "timing" | "watchList" | "notOlderThan" | "onStatus">>;
+  readonly #options: Required<
+    Omit<ReflectorOptions<T>, "timing" | "watchList" | "notOlderThan" | "onStatus" | "onFilled">
+  >;
   readonly #onStatus: ReflectorOptions<T>["onStatus"];
+  readonly #onFilled: ReflectorOptions<T>["onFilled"];
   readonly #timing: ReflectorTiming;
   readonly #backoff: Backoff;
   readonly #settlingBackoff: Backoff;
@@ -84,6 +84,11 @@ export class Reflector<T extends KubeObject> {
   readonly #quarantine = new Quarantine();
   readonly #labels: { readonly name: string };
   #status: ReflectorStatus = { kind: "starting" };
+  /** The generation of the last full state that was begun. */
+  #generation = -1;
+  #isRefillDue = false;
+  /** What it does now. */
+  #current: Scope | undefined;
   #attempts = 0;
   #recoveredAt = -Infinity;
   #expectsBookmarks = false;
@@ -109,6 +114,7 @@ export class Reflector<T extends KubeObject> {
     this.#state = new ReflectorState({ watchList, pageSize, notOlderThan, internalErrorRetryMs, clock });
     this.#labels = { name };
     this.#onStatus = options.onStatus;
+    this.#onFilled = options.onFilled;
     this.#options = {
       name,
       listWatch: options.listWatch,
@@ -119,6 +125,7 @@ export class Reflector<T extends KubeObject> {
       log,
       checkConsistency: options.checkConsistency ?? false,
       metrics: options.metrics ?? noCacheMetrics,
+      generation: options.generation ?? (() => 0),
       recovery: options.recovery ?? noRecovery(clock),
       onInconsistency: options.onInconsistency ?? ((error) => log.error("cache differs from server", { error })),
     };
@@ -144,11 +151,27 @@ export class Reflector<T extends KubeObject> {
     if (this.#quarantine.size > 0) this.#quarantine.release(key);
   }
 
+  /** Reads the newest full state, unless one of this generation was read or is being read. */
+  refill(generation: number): void {
+    // The first full state will have it.
+    if (this.#current === undefined) return;
+    if (this.#generation >= generation || this.#isRefillDue) return;
+    this.#isRefillDue = true;
+    this.#current?.abort();
+  }
+
   /** Works until aborted. Never rejects. */
   async run(signal: AbortSignal): Promise<void> {
-    let phase = this.#state.syncPhase();
+    // A part that another process had before must be read as it left it.
+    let phase = this.#options.generation() > 0 ? this.#state.refill() : this.#state.syncPhase();
     this.#options.metrics.set("informer_following", this.#labels, 0);
-    while (!signal.aborted) phase = await this.#step(phase, signal);
+    while (!signal.aborted) {
+      using current = scope(signal);
+      this.#current = current;
+      const next = await this.#step(phase, current.signal);
+      phase = this.#isRefillDue ? this.#state.refill() : next;
+      this.#isRefillDue = false;
+    }
     this.#status = { kind: "stopped" };
     await this.#consistencyCheck;
   }
@@ -172,6 +195,7 @@ export class Reflector<T extends KubeObject> {
     const { clock, listWatch, target, metrics } = this.#options;
     this.#working({ kind: "listing" });
     const version = this.#state.listVersion;
+    const generation = this.#begin();
     const startedAt = clock.monotonic();
     metrics.count("reflector_lists_total", this.#labels);
     try {
@@ -184,7 +208,7 @@ export class Reflector<T extends KubeObject> {
       this.#quarantine.endSync();
       list.replacement.commit(list.version);
       this.#state.listed(list.version, { version, isPaged: list.isPaged });
-      this.#synced(list.version, signal);
+      this.#synced(list.version, generation, signal);
       return { kind: "watching" };
     } catch (error) {
       return this.#state.afterFailedSync(classify(error), "listing");
@@ -231,6 +255,7 @@ export class Reflector<T extends KubeObject> {
 
   #reader(hasInitialEvents: boolean, signal: AbortSignal): EventReader<T> {
     const { clock, target, metrics, log } = this.#options;
+    const generation = hasInitialEvents ? this.#begin() : this.#generation;
     return new EventReader({
       target,
       quarantine: this.#quarantine,
@@ -241,7 +266,7 @@ export class Reflector<T extends KubeObject> {
       count: (counter) => metrics.count(counter, this.#labels),
       onSynced: (version) => {
         this.#state.synced(version);
-        this.#synced(version, signal);
+        this.#synced(version, generation, signal);
         this.#watching();
       },
     });
@@ -339,9 +364,15 @@ export class Reflector<T extends KubeObject> {
     this.#onStatus?.(this.#status);
   }
 
-  #synced(version: ResourceVersion, signal: AbortSignal): void {
+  /** A full state is being read from now on. @returns its generation */
+  #begin(): number {
+    return this.#generation = this.#options.generation();
+  }
+
+  #synced(version: ResourceVersion, generation: number, signal: AbortSignal): void {
     const { log, target, checkConsistency } = this.#options;
     log.debug("synced", { version });
+    this.#onFilled?.(generation);
     if (!checkConsistency) return;
     const unconfirmed = target.unconfirmedKeys();
     const entries = new Map(target.entries());
@@ -380,84 +411,4 @@ const serverFailures: ReadonlySet<WaitReason> = new Set(["unreachable", "unavail
 
 function interrupted(state: string): Failure {
   return { reason: "interrupted", error: new Error(`Cannot continue watching: ${state}`) };
-}
-
-/** What to list, and how. */
-interface ListRequest<T> {
-  readonly listWatch: ListWatch<T>;
-  readonly target: ReflectorTarget<T>;
-  /** "" for a consistent read, "0" for any version that the server has in memory, else not older than this. */
-  readonly version: ResourceVersion | "" | "0";
-  /** Maximum number of items in a page; undefined: no paging. */
-  readonly pageSize: number | undefined;
-  /** How long one page may take, in milliseconds. */
-  readonly timeoutMs: number;
-  readonly clock: Clock;
-}
-
-/** A list that has been read and is not committed yet. */
-interface ListResult<T> {
-  readonly replacement: Replacement<T>;
-  readonly version: ResourceVersion;
-  /** True when the server sent more than one page. */
-  readonly isPaged: boolean;
-}
-
-/**
- * Reads one full list, page by page, into a replacement of the cache.
- *
- * Guarantees: the result is one list at one version. If a continue token has expired, or a page has another version,
- * the pages are dropped and the whole list is requested once in one piece, at the version of the first request.
- *
- * @throws what the ListWatch throws.
- */
-async function readList<T>(request: ListRequest<T>, signal: AbortSignal): Promise<ListResult<T>> {
-  const { version, pageSize } = request;
-  const start: ListOptions = { resourceVersion: version, ...(pageSize === undefined ? {} : { limit: pageSize }) };
-  const first = await readPage(request, start, signal);
-  const replacement = request.target.beginReplace();
-  take(first, replacement);
-  const tokens = new PageTokens();
-  let next = tokens.after(first);
-  while (next !== undefined) {
-    const options = { ...(start.limit ? { limit: start.limit } : {}), continue: next };
-    const page = await readFurtherPage(request, options, signal);
-    if (page === undefined || page.resourceVersion !== first.resourceVersion) {
-      return { ...await readWhole(request, signal), isPaged: true };
-    }
-    take(page, replacement);
-    next = tokens.after(page);
-  }
-  const isPaged = first.continue !== undefined && first.continue !== "";
-  return { replacement, version: first.resourceVersion, isPaged };
-}
-
-async function readWhole<T>(request: ListRequest<T>, signal: AbortSignal): Promise<Omit<ListResult<T>, "isPaged">> {
-  const page = await readPage(request, { resourceVersion: request.version }, signal);
-  const replacement = request.target.beginReplace();
-  take(page, replacement);
-  return { replacement, version: page.resourceVersion };
-}
-
-/** A page after the first; undefined when its token has expired. */
-async function readFurtherPage<T>(
-  request: ListRequest<T>,
-  options: ListOptions,
-  signal: AbortSignal,
-): Promise<ListPage<T> | undefined> {
-  try {
-    return await readPage(request, options, signal);
-  } catch (error) {
-    if (classify(error).reason === "expired") return undefined;
-    throw error;
-  }
-}
-
-async function readPage<T>(request: ListRequest<T>, options: ListOptions, signal: AbortSignal): Promise<ListPage<T>> {
-  using attempt = scope(signal, { timeoutMs: request.timeoutMs, clock: request.clock });
-  return await request.listWatch.list(options, attempt.signal);
-}
-
-function take<T>(page: ListPage<T>, replacement: Replacement<T>): void {
-  for (const item of page.items) replacement.upsert(item);
 }

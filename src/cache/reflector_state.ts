@@ -47,6 +47,8 @@ export class ReflectorState {
   readonly #options: ReflectorStateOptions;
   #version: ResourceVersion | "" | "0" = "";
   #isVersionUnavailable = false;
+  /** The next full state must be the newest one. */
+  #needsNewest = false;
   #usesStreams: boolean;
   #isAlwaysPaged = false;
   #interruptedStreams = 0;
@@ -67,13 +69,13 @@ export class ReflectorState {
 
   /** The version for a list. At first "0", which the server serves from memory, or the option `notOlderThan`. */
   get listVersion(): ResourceVersion | "" | "0" {
-    if (this.#isVersionUnavailable) return "";
+    if (this.#isVersionUnavailable || this.#needsNewest) return "";
     return this.#version === "" ? this.#options.notOlderThan ?? "0" : this.#version;
   }
 
   /** The version for a stream of the full state: "" at first, for a consistent read. */
   get streamVersion(): ResourceVersion | "" | "0" {
-    return this.#isVersionUnavailable ? "" : this.#version;
+    return this.#isVersionUnavailable || this.#needsNewest ? "" : this.#version;
   }
 
   /** Items per page; undefined where paging would make the server bypass its cache (behaviour 4). */
@@ -97,10 +99,17 @@ export class ReflectorState {
     return { kind: this.#usesStreams ? "streaming" : "listing" };
   }
 
+  /** The cache must contain more than before: reads the newest full state, whatever was read so far. */
+  refill(): Phase {
+    this.#needsNewest = true;
+    return this.syncPhase();
+  }
+
   /** A full state was read. */
   synced(version: ResourceVersion | ""): void {
     this.#version = version;
     this.#isVersionUnavailable = false;
+    this.#needsNewest = false;
     this.#interruptedStreams = 0;
     this.#missing = 0;
     this.confirmed();

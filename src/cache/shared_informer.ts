@@ -57,6 +57,15 @@ export interface SharedInformer<T extends KubeObject> {
    */
   waitFor(version: ResourceVersion, signal: AbortSignal, options?: WaitForOptions): Promise<boolean>;
   /**
+   * Waits until the cache has all of its part as it is now, in a state that the server had after the part became so. Only
+   * caches of a part that grows need it; see `CachePart`.
+   *
+   * @throws `signal.reason` when aborted first, an Error when the informer stops first.
+   */
+  followPart(signal: AbortSignal): Promise<void>;
+  /** Drops the objects that are no longer in the part of the cache. Handlers are not notified, because the objects exist. */
+  forgetOthers(): void;
+  /**
    * Puts a state of an object into the cache that did not come from the watch: the response to a write, or a live read.
    * It counts if it is newer than the cached state. Handlers are notified once, now; the watch event of that version is
    * then known and dropped.

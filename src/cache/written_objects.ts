@@ -171,6 +171,11 @@ export class WrittenObjects<T extends KubeObject> {
     for (const oldest of this.#deleted.keys()) return void this.#deleted.delete(oldest);
   }
 
+  /** The key does not belong to the cache any more. */
+  forget(key: ObjectKey): void {
+    this.#entries.delete(key);
+  }
+
   /** The watch has shown the end of this UID. */
   forgetDeletion(uid: string): void {
     this.#deleted.delete(uid);

@@ -202,13 +202,14 @@ export class Client extends ServerClient implements Disposable {
     options: CollectionOptions & ListOptions = {},
   ): Promise<ListPage<Infer<R>>> {
     const { namespace, metadataOnly = false, keepManagedFields = false, signal } = options;
-    const { limit, continue: next, resourceVersion, resourceVersionMatch } = options;
+    const { limit, continue: next, resourceVersion, resourceVersionMatch, shardSelector } = options;
     const path = withQuery(resourcePath(resource, { namespace }), {
       ...selectionQuery(options),
       limit,
       continue: next,
       resourceVersion,
       resourceVersionMatch,
+      shardSelector,
     });
     const action = `list ${collectionText(resource, namespace)}`;
     const accept = metadataOnly ? metadataList : undefined;
@@ -272,7 +273,7 @@ export class Client extends ServerClient implements Disposable {
     options: CollectionOptions & WatchOptions & { readonly signal: AbortSignal },
   ): AsyncGenerator<readonly WatchEvent<Infer<R>>[], void, void> {
     const { namespace, metadataOnly = false, keepManagedFields = false, reportManagers = false } = options;
-    const { resourceVersion, timeoutSeconds, allowWatchBookmarks, sendInitialEvents } = options;
+    const { resourceVersion, timeoutSeconds, allowWatchBookmarks, sendInitialEvents, shardSelector } = options;
     // A signal of this watch only, so that its listeners, in the runtime too, are freed with it.
     using child = scope(options.signal, { clock: this.#options.clock });
     const { signal } = child;
@@ -284,6 +285,7 @@ export class Client extends ServerClient implements Disposable {
       timeoutSeconds,
       allowWatchBookmarks,
       sendInitialEvents,
+      shardSelector,
     });
     const action = `watch ${collectionText(resource, namespace)}`;
     const accept = metadataOnly ? metadataObject : undefined;

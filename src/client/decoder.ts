@@ -81,13 +81,18 @@ export function decodeList<T>(value: unknown, resource: Resource, options: Decod
   if (typeof value.kind !== "string" || !value.kind.endsWith("List")) {
     throw new SyntaxError("the response is not a list");
   }
-  const { resourceVersion = "", continue: next } = value.metadata;
+  const { resourceVersion = "", continue: next, shardInfo } = value.metadata;
   if (typeof resourceVersion !== "string") {
     throw new SyntaxError(wrongType("metadata.resourceVersion", resourceVersion, "a string"));
   }
   const items = withTypes(itemsOf(value, resource), value);
   if (options.dropManagedFields) items.forEach((item) => dropManagedFields(item));
-  const page = { items: items as T[], resourceVersion: resourceVersion as ResourceVersion };
+  const shardSelector = isObject(shardInfo) && typeof shardInfo.selector === "string" ? shardInfo.selector : undefined;
+  const page = {
+    items: items as T[],
+    resourceVersion: resourceVersion as ResourceVersion,
+    ...(shardSelector === undefined ? {} : { shardSelector }),
+  };
   return typeof next === "string" && next !== "" ? { ...page, continue: next } : page;
 }
 

@@ -18,8 +18,8 @@
  *
  * Only this file calls reconcilers. A throw never ends a worker.
  */
-import { type ObjectKey, splitKey } from "../api/mod.ts";
-import { type Clock, scope } from "../async/mod.ts";
+import { type KubeObject, type ObjectKey, splitKey, type StringMap } from "../api/mod.ts";
+import { type Clock, onAbort, scope } from "../async/mod.ts";
 import { ApiError, type Client, isUnavailableStatus, isUnreachable } from "../client/mod.ts";
 import { errorText, type Logger, type ReconcileEndEntry } from "../observe/mod.ts";
 import type { QueueItem, WorkQueue } from "../queue/mod.ts";
@@ -36,8 +36,9 @@ import type { StoppedKeys } from "./_stopped_keys.ts";
 import type { WriteThrough } from "./_write_through.ts";
 import { observePause } from "./pause.ts";
 import { findOwnerChange, type OwnerChangedError } from "./owner_errors.ts";
-import { ownershipOf } from "./ownership.ts";
+import { ownershipOf, withLabels } from "./ownership.ts";
 import { type Cause, done, type EventSink, requeueAfter, type Result, TerminalError } from "./request.ts";
+import type { ShardedKeys } from "./shards.ts";
 import { Toolbox } from "./toolbox.ts";
 
 /** What the workers of one controller share. */
@@ -87,7 +88,7 @@ async function reconcileOnce(options: WorkerOptions, item: QueueItem<ObjectKey, 
       return queue.forget(key);
     case "aborted":
       entries?.end({ outcome: "aborted" });
-      return;
+      return queue.forget(key);
     case "terminal":
       reportFailure(options, { key, entries, outcome: "terminal", error: outcome.error });
       options.stoppedKeys?.record(key, outcome.error);
@@ -186,19 +187,28 @@ export interface ReconcileAttemptOptions {
   readonly deletedObjects?: DeletedObjects;
   /** @default writes reach the caches with the watch only */
   readonly writeThrough?: AttemptWrites;
+  /** The keys of this replica. @default all keys */
+  readonly shardedKeys?: ShardedKeys;
+  /** Labels of the dependents of an object. @default none */
+  readonly dependentLabels?: (owner: KubeObject) => StringMap | undefined;
   readonly onRepair: (key: ObjectKey) => (repair: FieldRepair) => void;
 }
 
 /** Creates the function that reconciles one key: with a new Toolbox, under a signal with the time limit. */
 export function createReconcileAttempt(options: ReconcileAttemptOptions): ReconcileAttempt {
-  const { definition, client, cluster, hub, caches, events, clock, kill, log, deletedDependents, writeThrough } =
+  const { definition, cluster, hub, caches, events, clock, kill, log, deletedDependents, writeThrough, shardedKeys } =
     options;
   const { reconcileTimeoutMs, fieldManager = definition.name } = definition.options;
   const { deletedObjects = new DeletedObjects() } = options;
   const normalizations = new NormalizationCache();
-  const ownership = ownershipOf(definition);
+  const ownership = withLabels(ownershipOf(definition), options.dependentLabels ?? (() => undefined));
   return async (key, causes, retries, recorded) => {
+    using hold = shardedKeys?.begin(key);
+    // The key went to another replica, which reconciles it.
+    if (shardedKeys !== undefined && hold === undefined) return { kind: "aborted" };
     using attempt = scope(kill, { timeoutMs: reconcileTimeoutMs, clock });
+    using _losing = hold && onAbort(hold.signal, () => attempt.abort(hold.signal.reason));
+    const client = hold?.fence(options.client) ?? options.client;
     const toolbox = new Toolbox({
       request: { key, ...splitKey(key), ...(cluster === undefined ? {} : { cluster }) },
       client: writeThrough?.clientFor(key, client, attempt.signal, recorded) ?? client,
@@ -221,13 +231,16 @@ export function createReconcileAttempt(options: ReconcileAttemptOptions): Reconc
       onRepair: options.onRepair(key),
     });
     try {
+      if (hold !== undefined && !await hold.confirm(attempt.signal)) return { kind: "aborted" };
       if (writeThrough?.isUnsettled(key)) await writeThrough.settle(key, attempt.signal);
       const reported = await reportDeleted(definition, deletedObjects, toolbox);
       if (reported.kind !== "done") return reported;
       if (await observePause(definition, toolbox)) return { kind: "paused" };
-      return await definition.reconciler(toolbox.request, toolbox);
+      const result = await definition.reconciler(toolbox.request, toolbox);
+      if (result.kind === "done") shardedKeys?.forget(key);
+      return result;
     } catch (error) {
-      if (kill.aborted) return { kind: "aborted" };
+      if (kill.aborted || hold?.signal.aborted === true) return { kind: "aborted" };
       const change = findOwnerChange(error);
       if (change !== undefined) return resultAfterOwnerChange(change, toolbox.log);
       if (error instanceof TerminalError) return { kind: "terminal", error };

@@ -373,6 +373,7 @@ function ownedWatch<R extends Resource>(
     deletes: deletes || prunes || track === "labels",
     prunes,
     track,
+    ...(to === undefined ? {} : { mapsOthers: true }),
     when,
     indices: Object.keys(ownIndices).length === 0 ? indices : { ...indices, ...ownIndices },
   };

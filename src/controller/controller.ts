@@ -35,6 +35,7 @@ import { DeletedObjects } from "./deleted_objects.ts";
 import type { ReconcileMetrics } from "./metrics.ts";
 import type { Change } from "./predicate.ts";
 import type { Cause, EventSink } from "./request.ts";
+import { type KeyShards, ShardedKeys } from "./shards.ts";
 
 /** What a Controller needs. The Manager provides it. */
 export interface ControllerDependencies {
@@ -60,6 +61,8 @@ export interface ControllerDependencies {
   readonly reconcileMetrics?: ReconcileMetrics;
   /** Gets what the controller sees, decides and does. @default nothing is recorded */
   readonly recorder?: Recorder;
+  /** The slots of this replica. @default it reconciles all keys */
+  readonly shards?: KeyShards;
 }
 
 /** Milliseconds until a key is reconciled again that has found an object which the cache does not show. */
@@ -77,6 +80,7 @@ export class Controller {
   readonly #loopDetector: LoopDetector;
   readonly #recorded: RecordedController | undefined;
   readonly #stoppedKeys: StoppedKeys;
+  readonly #shardedKeys: ShardedKeys | undefined;
   readonly queue: WorkQueue<ObjectKey, Cause>;
   #isSynced = false;
 
@@ -88,6 +92,7 @@ export class Controller {
     const log = logger("controller", definition.name);
     this.#log = cluster === undefined ? log : log.with({ cluster });
     const findPrimary = (key: ObjectKey) => caches.findInformer(definition.primary)?.lister.find(key);
+    this.#shardedKeys = dependencies.shards && new ShardedKeys(dependencies.shards, findPrimary);
     this.#deletedDependents = new DeletedDependents(definition.primary, findPrimary, definition.name);
     this.#writeThrough = new WriteThrough({
       ...{ controller: definition.name, client, caches, clock, log: this.#log },
@@ -143,7 +148,8 @@ export class Controller {
 
   /** Runs until `stop`, then until running reconciles have finished. */
   async run(stop: AbortSignal, kill: AbortSignal): Promise<void> {
-    const { definition, caches } = this.#dependencies;
+    const { definition, caches, shards } = this.#dependencies;
+    using _activating = shards?.listen((slots) => this.#enqueueSlots(slots));
     for (const { resource, indices } of definition.watches) {
       if (indices !== undefined) caches.informer(resource).addIndexers(indices);
     }
@@ -204,6 +210,7 @@ export class Controller {
     // The end of an object is always delivered: a reconcile that deletes an object waits for it, and with a finalizer it
     // comes later, from another client.
     const ownKey = change.kind === "deleted" ? undefined : this.#ownKey(writtenBy);
+    if (change.kind === "deleted" && watch.role === "for") this.#shardedKeys?.noteDeleted(keyOf(object), object);
     const priority = isInitial ? lowPriority : undefined;
     const { caches } = this.#dependencies;
     const keys = watch.keysOf(object, caches);
@@ -218,6 +225,30 @@ export class Controller {
     }
   }
 
+  /** Slots have become active: enqueues their keys, as at a start. */
+  #enqueueSlots(slots: ReadonlySet<number>): void {
+    const { definition, caches } = this.#dependencies;
+    for (const watch of definition.watches) {
+      const source = resourceName(watch.resource);
+      for (const object of caches.findInformer(watch.resource)?.lister.list() ?? []) {
+        const change: Change = { kind: "added", object };
+        if (!this.#isAccepted(watch, change)) continue;
+        const { resourceVersion } = object.metadata;
+        const cause: Cause = { source, change: "added", key: keyOf(object), resourceVersion };
+        for (const key of watch.keysOf(object, caches)) {
+          const slot = this.#shardedKeys?.slotOf(key);
+          if (slot === undefined || !slots.has(slot)) continue;
+          this.#add(key, false, watch, change, { cause, priority: lowPriority });
+        }
+      }
+    }
+  }
+
+  /** True when this replica reconciles the key. */
+  #isOurs(key: ObjectKey): boolean {
+    return this.#shardedKeys?.has(key) ?? true;
+  }
+
   /** Adds a key to the queue, unless it has made the change itself. */
   #add(
     key: ObjectKey,
@@ -226,6 +257,7 @@ export class Controller {
     change: Change,
     options: { readonly cause: Cause; readonly priority: number | undefined },
   ): void {
+    if (!this.#isOurs(key)) return;
     const entry = this.#recorded?.enqueued(resource, role, change, isOwnWrite ? "own-write" : "queued", key);
     if (isOwnWrite) return;
     this.queue.add(key, entry === undefined ? options : { ...options, cause: { ...options.cause, entry } });
@@ -327,7 +359,8 @@ export class Controller {
   }
 
   #createAttempt(kill: AbortSignal): ReconcileAttempt {
-    const { definition, client, cluster, hub, turn, caches, events, clock, reconcileMetrics } = this.#dependencies;
+    const { definition, client, cluster, hub, turn, caches, events, clock, reconcileMetrics, shards } =
+      this.#dependencies;
     const attempt = createReconcileAttempt({
       definition,
       ...{ client, cluster, hub },
@@ -339,6 +372,8 @@ export class Controller {
       deletedDependents: this.#deletedDependents,
       deletedObjects: this.#deletedObjects,
       writeThrough: this.#writeThrough,
+      shardedKeys: this.#shardedKeys,
+      dependentLabels: shards && ((owner) => shards.dependentLabels(owner)),
       onRepair: (key) => (repair: FieldRepair) => this.#loopDetector.record(key, repair),
     });
     const measured = reconcileMetrics === undefined ? attempt : measureAttempt(attempt, reconcileMetrics, clock);
@@ -350,6 +385,7 @@ export class Controller {
     return definition.sources.map((source) => {
       const enqueue = (key: string) => {
         const checked = checkedKey(definition.primary, key);
+        if (!this.#isOurs(checked)) return;
         const ref = { resource: source.name, kind: source.name, key };
         const entry = this.#recorded?.enqueuedBy(ref, "source", undefined, "queued", checked);
         this.queue.add(checked, { cause: { source: source.name, change: "requeue", key, entry } });

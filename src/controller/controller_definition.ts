@@ -23,6 +23,7 @@ import type { Dependents } from "./dependents_state.ts";
 import type { EventSource } from "./event_source.ts";
 import type { Predicate } from "./predicate.ts";
 import type { Request, Result } from "./request.ts";
+import type { ShardKey } from "./shards.ts";
 import type { Toolbox } from "./toolbox.ts";
 
 /**
@@ -146,6 +147,15 @@ export interface ControllerOptions {
   readonly isPausable?: boolean;
   /** The controller records Events. @default true */
   readonly recordsEvents?: boolean;
+  /**
+   * Which replicas run the controller when the Manager shards: with "one", only the elected leader, for all keys. For a
+   * controller that needs to see all objects at once.
+   *
+   * @default every replica, for its part of the keys
+   */
+  readonly replicas?: "one";
+  /** By which value the keys are divided between replicas when the Manager shards. @default "uid" */
+  readonly shardKey?: ShardKey;
 }
 
 /** What the controller may do besides what its watches declare. RBAC rules are derived from it. */
@@ -189,6 +199,8 @@ export interface WatchDefinition {
   readonly prunes?: boolean;
   /** How the objects of an owned kind refer to their owner. @default by a controller reference */
   readonly track?: "labels";
+  /** True when a change of such an object can concern another key than that of its owner. @default false */
+  readonly mapsOthers?: boolean;
   /** Accepts the changes that count. @default every change counts */
   readonly when?: Predicate;
   /** Functions that compute index values, by index name. @default none */

@@ -66,6 +66,8 @@ export {
   type ReconcileOutcome,
 } from "./metrics.ts";
 export { isPaused, pausedAnnotation, pausedWithDeletion } from "./pause.ts";
+export { type KeyHold, type KeyShards, type ShardKey, slotLabel } from "./shards.ts";
+export { ownerAnnotation, ownerUidLabel } from "./label_tracking.ts";
 export { allOf, anyOf, type Change, changed, labelled, not, type Predicate } from "./predicate.ts";
 export {
   type Cause,

@@ -16,6 +16,7 @@ import {
   type ObjectMeta,
   type Resource,
   resourceId,
+  type StringMap,
 } from "../api/mod.ts";
 import type { DeleteOptions } from "../client/mod.ts";
 import { describeLabelledOwner, isLabelledFor, trackingMetadata } from "./label_tracking.ts";
@@ -76,6 +77,24 @@ export const referencesOnly: Ownership = {
   needsLiveOwner: () => false,
   controller: "",
 };
+
+/** The same, with further labels on what is applied. */
+export function withLabels(ownership: Ownership, labelsOf: (owner: KubeObject) => StringMap | undefined): Ownership {
+  return {
+    ...ownership,
+    of(resource) {
+      const relation = ownership.of(resource);
+      return {
+        isOwned: (dependent, owner) => relation.isOwned(dependent, owner),
+        claim(dependent, owner) {
+          const metadata = relation.claim(dependent, owner);
+          const labels = labelsOf(owner.object);
+          return labels === undefined ? metadata : { ...metadata, labels: { ...metadata.labels, ...labels } };
+        },
+      };
+    },
+  };
+}
 
 /** What a controller declares about the dependents of its kinds. */
 export interface OwnershipDeclaration {

@@ -108,6 +108,9 @@ export class Fleet {
   constructor(options: FleetOptions) {
     const { hub, maxConcurrentReconciles = 100 } = options;
     this.#options = options;
+    if (hubPartsOf(hub).options.sharding !== undefined) {
+      throw new TypeError("Cannot create a Fleet: the Manager of its hub has `sharding`, which is for one cluster");
+    }
     this.#parts = hubPartsOf(hub);
     const { elector, client, options: { name = "pintle", instance = "local" } } = this.#parts;
     this.#terms = elector === undefined ? undefined : new HubTerms(elector);

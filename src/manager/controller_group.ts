@@ -18,6 +18,7 @@ import { type DebugMember, ReconcileTally } from "./debug/mod.ts";
 import type { ImmediateCheck } from "./health/mod.ts";
 import { MemberCaches } from "./member_caches.ts";
 import type { FleetMembership } from "./membership.ts";
+import { ControllerShards, type ShardMember, slotRuleOf } from "./sharding/mod.ts";
 import type { SharedCaches } from "./shared_caches.ts";
 
 /** What the controllers of a group share. */
@@ -36,6 +37,10 @@ export interface ControllerGroupOptions {
   readonly transportFor: TransportFor | undefined;
   readonly metrics: MetricsRegistry | undefined;
   readonly recorder: Recorder | undefined;
+  /** This replica, when keys are divided between replicas. */
+  readonly shards: ShardMember | undefined;
+  /** Writes while the replica is a member of its group. */
+  readonly shardedClient: Client;
   /** Ends waits for the server early. */
   readonly recovery: Recovery;
   readonly clock: Clock;
@@ -99,6 +104,8 @@ interface Member {
   readonly tally: ReconcileTally;
   /** Undefined while it does not run. */
   running: Controller | undefined;
+  /** Present while it runs and its keys are divided between replicas. */
+  shards: ControllerShards | undefined;
   /** The error that ended the last run; undefined while it runs. */
   failure: unknown;
 }
@@ -125,8 +132,10 @@ export class ControllerGroup {
     const { fieldManager = definition.name } = definition.options;
     const own = definition.watches.filter(({ resource }) => !isOfHub(resource, this.#options));
     for (const { resource } of own) caches.declare(resource, definition.name);
+    if (this.#isSharded(definition)) assertShardable(definition);
     const denials = new PermissionDenials(definition.primary, clock);
-    this.#members.push({ definition, denials, tally: new ReconcileTally(), running: undefined, failure: undefined });
+    const state = { running: undefined, shards: undefined, failure: undefined };
+    this.#members.push({ definition, denials, tally: new ReconcileTally(), ...state });
     for (const { resource, writes } of own) {
       if (writes) caches.keepFieldsOf(resource, fieldManager);
     }
@@ -143,7 +152,20 @@ export class ControllerGroup {
 
   /** True while all controllers run and none has anything to do. */
   isIdle(): boolean {
-    return this.#members.every(({ running }) => running?.isIdle() === true);
+    return this.#members.every(({ definition, running, shards }) => {
+      // Another replica runs the controllers that only one runs.
+      if (running === undefined) return this.#options.shards !== undefined && !this.#isSharded(definition);
+      return running.isIdle() && shards?.isSettled() !== false;
+    });
+  }
+
+  /** True when some controllers are run by one replica only. */
+  get hasUnsharded(): boolean {
+    return this.#members.some(({ definition }) => !this.#isSharded(definition));
+  }
+
+  #isSharded({ options }: ControllerDefinition): boolean {
+    return this.#options.shards !== undefined && options.replicas !== "one";
   }
 
   /** What each running controller has to do. */
@@ -207,9 +229,14 @@ export class ControllerGroup {
     }
   }
 
-  /** Runs all controllers until `stop`, then until running reconciles have finished and Events are sent. */
-  async run(stop: AbortSignal, kill: AbortSignal): Promise<void> {
-    const running = this.#members.map((member) => this.#keepRunning(member, stop, kill));
+  /**
+   * Runs controllers until `stop`, then until running reconciles have finished and Events are sent.
+   *
+   * @param part Those whose keys are divided between replicas, or the others.
+   */
+  async run(stop: AbortSignal, kill: AbortSignal, part: "sharded" | "unsharded"): Promise<void> {
+    const members = this.#members.filter(({ definition }) => this.#isSharded(definition) === (part === "sharded"));
+    const running = members.map((member) => this.#keepRunning(member, stop, kill));
     // A Manager without controllers runs its servers until the stop.
     await Promise.all([...running, aborted(stop)]);
   }
@@ -239,7 +266,9 @@ export class ControllerGroup {
     const sending = events.run(eventsStop.signal, kill);
     const queueLabels = { name: options.queueName ?? name, controller: name };
     member.failure = undefined;
+    using shards = this.#createShards(definition);
     const controller = new Controller({
+      shards,
       definition,
       client,
       ...(membership === undefined ? {} : { cluster: membership.cluster, hub: membership.hub, turn: membership.turn }),
@@ -255,18 +284,32 @@ export class ControllerGroup {
       recorder,
     });
     member.running = controller;
+    member.shards = shards;
     try {
       await controller.run(stop, kill);
     } finally {
       member.running = undefined;
+      member.shards = undefined;
       eventsStop.abort();
       await sending;
     }
   }
 
+  #createShards(definition: ControllerDefinition): ControllerShards | undefined {
+    const { shards, caches } = this.#options;
+    if (shards === undefined || !this.#isSharded(definition)) return undefined;
+    const own = caches.of(definition);
+    return new ControllerShards({
+      controller: definition.name,
+      holds: shards.holds,
+      rule: slotRuleOf(definition.options.shardKey ?? "uid"),
+      informers: () => definition.watches.map(({ resource }) => own.informer(resource)),
+    });
+  }
+
   #clientOf({ definition, denials }: Member): Client {
-    const { client, strictAccess, transportFor = (_, transport) => transport } = this.#options;
-    return client.withTransport((transport) => {
+    const { client, shardedClient, strictAccess, transportFor = (_, transport) => transport } = this.#options;
+    return (this.#isSharded(definition) ? shardedClient : client).withTransport((transport) => {
       const own = transportFor(definition.name, transport);
       return denials.wrap(strictAccess ? declaredTransport(own, definition) : own);
     });
@@ -304,6 +347,14 @@ function isOfHub(resource: Resource, { membership }: ControllerGroupOptions): bo
 
 function logIn({ membership }: ControllerGroupOptions, log: Logger): Logger {
   return membership === undefined ? log : log.with({ cluster: membership.cluster });
+}
+
+/** @throws TypeError when the keys of the controller cannot be divided as it says */
+function assertShardable({ name, primary, options: { shardKey } }: ControllerDefinition): void {
+  if (shardKey !== "namespace" || primary.scope === "Namespaced") return;
+  throw new TypeError(
+    `Cannot add controller "${name}": ${resourceName(primary)} has no namespaces to shard by. Use another shardKey`,
+  );
 }
 
 /** For a missing permission, the problem contains the missing rule as YAML that can be pasted into a ClusterRole. */

@@ -9,92 +9,23 @@
  * a permission or a CRD is missing or it has a defect, affects no other controller; readiness shows the problem, and it
  * recovers without a restart. `run` returns only when everything has ended.
  */
-import {
-  type Clock,
-  onAbort,
-  type Random,
-  Recovery,
-  type Scope,
-  scope,
-  systemClock,
-  systemRandom,
-} from "../async/mod.ts";
-import { type Client, recoveryTransport, type Transport } from "../client/mod.ts";
+import { aborted, type Clock, onAbort, Recovery, type Scope, scope, systemClock, systemRandom } from "../async/mod.ts";
+import { type Client, recoveryTransport } from "../client/mod.ts";
 import type { ControllerDefinition, ControllerOptions } from "../controller/mod.ts";
-import { type Logger, logger, type MetricsRegistry, type Recorder } from "../observe/mod.ts";
+import { type Logger, logger } from "../observe/mod.ts";
 import { cacheMetrics } from "./cache_metrics.ts";
 import { ControllerGroup, type ParkedKey, type RequeuedKey, type RetryingKey } from "./controller_group.ts";
 import { DebugState } from "./debug/mod.ts";
 import { EventRecorder } from "./event_recorder.ts";
-import { leaderElectionMetrics, LeaderElector, type LeaderElectorOptions, LeaseLostError } from "./election/mod.ts";
-import { fencedTransport } from "./fence/mod.ts";
+import { leaderElectionMetrics, LeaderElector, type Leadership, LeaseLostError } from "./election/mod.ts";
 import { type ImmediateCheck, ProblemLog } from "./health/mod.ts";
 import { type FleetMembership, type HubParts, type LeaderPart, membershipOf } from "./membership.ts";
 import { type Runnable, RunnableGroup } from "./runnable_group.ts";
-import { type CacheRule, type ManagerCaches, SharedCaches } from "./shared_caches.ts";
+import type { ManagerOptions } from "./manager_options.ts";
+import { leaseCheck, runTogether, type TermRunOptions, withFence } from "./replica.ts";
+import { ShardMember, shardMetrics } from "./sharding/mod.ts";
+import { type ManagerCaches, SharedCaches } from "./shared_caches.ts";
 import { withinGrace } from "./within_grace.ts";
-
-/** Leader election settings of a {@link Manager}: the options of the LeaderElector that the Manager does not set itself. */
-export type ManagerElection = Omit<LeaderElectorOptions, "client" | "clock" | "random" | "metrics" | "recorder"> & {
-  /** A client with a separate connection, so that renewals do not wait for other requests. @default the Manager's */
-  readonly client?: Client;
-};
-
-/** Options of a {@link Manager}. */
-export interface ManagerOptions {
-  /** Sends the requests of the controllers and of their caches. */
-  readonly client: Client;
-  /** First part of the reporting controller of Events. @default "pintle" */
-  readonly name?: string;
-  /** Name of the replica, e.g. its host name. @default "local" */
-  readonly instance?: string;
-  /** Namespaces to watch. @default all */
-  readonly namespaces?: readonly string[];
-  /** What is cached of individual kinds, and which kinds must not be cached. @default everything but managedFields */
-  readonly cacheRules?: readonly CacheRule[];
-  /** Freezes cached objects, so that a write to one throws; for tests. Costs time for each object. @default false */
-  readonly freezeCache?: boolean;
-  /**
-   * Milliseconds between two resyncs, plus up to a tenth, for controllers without their own setting; 0 for none.
-   * @default 36_000_000: 10 hours, as controller-runtime's SyncPeriod
-   */
-  readonly resyncMs?: number;
-  /** Maximum milliseconds of the random delay before each worker starts, for controllers without their own. @default 0 */
-  readonly workerJitterMs?: number;
-  /**
-   * Rejects requests that a controller did not declare, as its RBAC rules would. For tests with a server that does not know
-   * the controllers; in a World the server does that. @default false
-   */
-  readonly strictAccess?: boolean;
-  /**
-   * Returns the transport for the requests of one controller, which may add credentials of the controller, so that the server
-   * decides what each of them may do. @default that of `client`
-   */
-  readonly transportFor?: (controller: string, transport: Transport) => Transport;
-  /** Sends all writes of the controllers as dry runs: the server validates them and stores nothing. @default false */
-  readonly dryRun?: boolean;
-  /** Runs the controllers in only one of the replicas that use the same Lease. @default no election, this process runs them */
-  readonly leaderElection?: ManagerElection;
-  /** The registry for the metrics of controllers, queues, caches and leader election. @default no metrics */
-  readonly metrics?: MetricsRegistry;
-  /** Records what the process sees, decides and does, e.g. a `Recording`. @default nothing is recorded */
-  readonly recorder?: Recorder;
-  /**
-   * Milliseconds that running work has to finish after the stop: 0 does not wait, Infinity waits without limit. If the
-   * Lease is lost, there is no grace period. @default 30_000
-   */
-  readonly gracefulShutdownTimeoutMs?: number;
-  /**
-   * Called once, when the HTTP servers run and before anything else starts, so that health endpoints respond while it
-   * waits. The process is not ready until it has resolved; if it rejects, {@link Manager.run} throws its error.
-   * @default nothing is waited for
-   */
-  readonly prepare?: (stop: AbortSignal) => Promise<void>;
-  /** Measures delays, time limits and deadlines. @default systemClock */
-  readonly clock?: Clock;
-  /** Varies delays. @default systemRandom */
-  readonly random?: Random;
-}
 
 /** A resync is a second chance for what a reconciler missed; 10 h, as controller-runtime's SyncPeriod. */
 const defaultResyncMs = 10 * 3_600_000;
@@ -158,6 +89,8 @@ export class Manager {
   readonly #elector: LeaderElector | undefined;
   /** Present in the Manager of a member of a Fleet. */
   readonly #membership: FleetMembership | undefined;
+  /** This replica in its group. */
+  readonly #shards: ShardMember | undefined;
   /** Sends the writes of this process, only while it leads. */
   readonly #fencedClient: Client;
   readonly #phases: Readonly<Record<Phase, RunnableGroup>>;
@@ -189,7 +122,16 @@ export class Manager {
       random,
       ...(metrics === undefined ? {} : { metrics: leaderElectionMetrics(metrics, { name: leaderElection.name }) }),
     });
+    const { sharding } = options;
+    this.#shards = sharding && new ShardMember({
+      ...sharding,
+      client: observe(sharding.client ?? client),
+      clock,
+      random,
+      ...(metrics === undefined ? {} : { metrics: shardMetrics(metrics, sharding) }),
+    });
     this.#caches = new SharedCaches({
+      holds: this.#shards?.holds,
       client: observed,
       recovery,
       namespaces,
@@ -201,9 +143,12 @@ export class Manager {
       clock,
       random,
     });
-    this.#fencedClient = this.#withFence(dryRun ? observed.dryRunClient() : observed);
+    const writing = dryRun ? observed.dryRunClient() : observed;
+    this.#fencedClient = withFence(writing, this.#elector ?? this.#membership?.terms);
     this.#controllers = new ControllerGroup({
       client: this.#fencedClient,
+      shards: this.#shards,
+      shardedClient: withFence(writing, this.#shards),
       caches: this.#caches,
       membership: this.#membership,
       name,
@@ -237,7 +182,7 @@ export class Manager {
 
   /** True while the controllers run and none has anything to do. A key that waits for its retry does not count. */
   isIdle(): boolean {
-    return this.#controllers.isIdle();
+    return this.#controllers.isIdle() && this.#shards?.isSettled() !== false;
   }
 
   /** What each running controller has to do, for a display. */
@@ -280,18 +225,16 @@ export class Manager {
     /** Returns the problem in one sentence, or undefined if there is none. */
     readonly problem: () => string | undefined;
   }[] {
-    const elector = this.#elector;
+    const [elector, shards] = [this.#elector, this.#shards];
     const controllers = this.#controllers.checks().map((check) => ({
       ...check,
       problem: () => this.#state === "preparing" ? notPrepared : check.problem(),
     }));
-    if (elector === undefined) return controllers;
-    const lease: ImmediateCheck = {
-      name: "leader-election",
-      probe: "live",
-      problem: () => elector.isHealthy() ? undefined : `${elector.lease} is overdue`,
-    };
-    return [...controllers, lease];
+    const leases: readonly ImmediateCheck[] = [
+      ...(elector === undefined ? [] : [leaseCheck("leader-election", elector)]),
+      ...(shards === undefined ? [] : [leaseCheck("shards", shards)]),
+    ];
+    return [...controllers, ...leases];
   }
 
   /**
@@ -326,6 +269,9 @@ export class Manager {
    */
   async run(stop: AbortSignal): Promise<void> {
     if (this.#state !== "new") throw new TypeError("Cannot run the Manager: it has already run");
+    if (this.#shards !== undefined && this.#elector === undefined && this.#controllers.hasUnsharded) {
+      throw new TypeError('Cannot run the Manager: a controller has replicas: "one". Set leaderElection as well');
+    }
     this.#state = "preparing";
     using stopping = scope(stop);
     using _failing = onAbort(this.#failing.signal, () => stopping.abort(this.#failing.signal.reason));
@@ -351,7 +297,7 @@ export class Manager {
       await webhooks.start(stopping.signal);
       caches = this.#caches.run(cachesStop.signal);
       await others.start(stopping.signal);
-      await this.#runWhileLeading(stopping.signal);
+      await this.#runReplica(stopping.signal);
     } catch (error) {
       errors.push(...error instanceof AggregateError ? error.errors : [error]);
       // The process must end before another one takes the Lease, so there is no grace period.
@@ -365,30 +311,48 @@ export class Manager {
     return errors;
   }
 
+  /** Runs the controllers of this replica: those that all replicas run, and while it leads those that one runs. */
+  async #runReplica(stop: AbortSignal): Promise<void> {
+    this.#controllers.warmUp();
+    const shards = this.#shards;
+    if (shards === undefined) return await this.#runWhileLeading(stop);
+    const kill = this.#killing.signal;
+    const sharded = (stop: AbortSignal) =>
+      shards.run((term) => this.#runInTerm(term, { stop, kill, part: "sharded" }), stop);
+    const unsharded = (stop: AbortSignal) => this.#elector === undefined ? aborted(stop) : this.#runWhileLeading(stop);
+    await runTogether([sharded, unsharded], stop);
+  }
+
   /** Runs the controllers during each term of this process; without leader election, until `stop`. */
   async #runWhileLeading(stop: AbortSignal): Promise<void> {
-    const kill = this.#killing.signal;
-    this.#controllers.warmUp();
+    const [kill, part] = [this.#killing.signal, "unsharded"] as const;
     const terms = this.#elector ?? this.#membership?.terms;
-    if (terms === undefined) return await this.#runControllers(stop, kill);
-    await terms.run(async (term) => {
-      // A lost Lease ends the term without grace period, because another process may already write.
-      using stopping = scope(stop);
-      using killing = scope(kill);
-      using _losing = onAbort(term.signal, () => {
-        stopping.abort(term.signal.reason);
-        killing.abort(term.signal.reason);
-      });
-      const recording = this.#recordLeader(killing.signal);
-      try {
-        await this.#runControllers(stopping.signal, killing.signal);
-      } catch (error) {
-        throw term.lost === undefined ? error : new AggregateError([term.lost, error], String(error));
-      } finally {
-        const nameWork = () => "the Event about the leader";
-        await withinGrace(recording, { kill: killing.signal, nameWork, clock: this.#clock }).catch(() => undefined);
-      }
-    }, stop);
+    if (terms === undefined) return await this.#runControllers(stop, kill, part);
+    await terms.run(
+      (term) => this.#runInTerm(term, { stop, kill, part, recordTerm: (kill) => this.#recordLeader(kill) }),
+      stop,
+    );
+  }
+
+  /** Runs controllers until `stop`, or until the term is lost. */
+  async #runInTerm(term: Pick<Leadership, "signal" | "lost">, options: TermRunOptions): Promise<void> {
+    const { stop, kill, part, recordTerm } = options;
+    // A lost Lease ends the term without grace period, because another process may already write.
+    using stopping = scope(stop);
+    using killing = scope(kill);
+    using _losing = onAbort(term.signal, () => {
+      stopping.abort(term.signal.reason);
+      killing.abort(term.signal.reason);
+    });
+    const recording = recordTerm?.(killing.signal) ?? Promise.resolve();
+    try {
+      await this.#runControllers(stopping.signal, killing.signal, part);
+    } catch (error) {
+      throw term.lost === undefined ? error : new AggregateError([term.lost, error], String(error));
+    } finally {
+      const nameWork = () => "the Event about the leader";
+      await withinGrace(recording, { kill: killing.signal, nameWork, clock: this.#clock }).catch(() => undefined);
+    }
   }
 
   /** Records on the Lease that this process leads, as client-go does. Never throws. */
@@ -410,16 +374,11 @@ export class Manager {
     await recorder.run(AbortSignal.abort(), kill);
   }
 
-  async #runControllers(stop: AbortSignal, kill: AbortSignal): Promise<void> {
+  async #runControllers(stop: AbortSignal, kill: AbortSignal, part: "sharded" | "unsharded"): Promise<void> {
     const nameWork = () => "the controllers";
-    const parts = this.#leaderParts.map((part) => part(stop, kill));
-    const running = Promise.all([this.#controllers.run(stop, kill), ...parts]).then(() => undefined);
+    const parts = part === "sharded" ? [] : this.#leaderParts.map((leaderPart) => leaderPart(stop, kill));
+    const running = Promise.all([this.#controllers.run(stop, kill, part), ...parts]).then(() => undefined);
     await withinGrace(running, { kill, nameWork, clock: this.#clock });
-  }
-
-  #withFence(client: Client): Client {
-    const source = this.#elector ?? this.#membership?.terms;
-    return source === undefined ? client : client.withTransport((transport) => fencedTransport(transport, source));
   }
 
   #logOf(category: string): Logger {

@@ -6,7 +6,7 @@ import { controller, type ControllerDefinition, done } from "../controller/mod.t
 import { FakeLeaseServer } from "./testing/fake_lease_server.ts";
 import { createTestManager, greeter, namespace } from "./testing/test_manager.ts";
 import { LeaseLostError } from "./election/leadership.ts";
-import type { ManagerOptions } from "./manager.ts";
+import type { ManagerOptions } from "./manager_options.ts";
 import type { Life, Runnable } from "./runnable_group.ts";
 
 const { Namespace } = builtin;

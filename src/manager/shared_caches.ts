@@ -23,6 +23,7 @@ import {
 import { type Clock, type Random, Recovery, systemClock, systemRandom } from "../async/mod.ts";
 import {
   type CacheMetrics,
+  type CachePart,
   type CacheScope,
   dropManagedFields,
   InformerFactory,
@@ -38,6 +39,7 @@ import {
 } from "../cache/mod.ts";
 import { type Client, recoveryTransport } from "../client/mod.ts";
 import type { Logger, Recorder } from "../observe/mod.ts";
+import { type SlotHolds, SlotParts, slotRuleOf } from "./sharding/mod.ts";
 import { type CacheReader, type Caches, type ControllerDefinition, isMetadataOnly } from "../controller/mod.ts";
 
 /** Which objects of a kind are cached, and which part of them, for all controllers of a Manager. */
@@ -90,6 +92,8 @@ export interface SharedCachesOptions {
   readonly recorder?: Recorder;
   /** @default logger("cache") */
   readonly log?: Logger;
+  /** The slots of this replica: sharded controllers cache only their objects. @default everything is cached */
+  readonly holds?: SlotHolds;
   readonly clock: Clock;
   readonly random: Random;
 }
@@ -107,10 +111,14 @@ export class SharedCaches implements ManagerCaches {
   readonly #ofResource = new Map<string, CachedVersion[]>();
   /** The newest own write to each resource: a cache that is created later must not begin before it. */
   readonly #newestWrites = new Map<string, ResourceVersion>();
+  readonly #parts: SlotParts | undefined;
+  #isForgetting = false;
 
   constructor(options: SharedCachesOptions) {
-    const { client, namespaces, rules = [], freeze, recovery, metrics, recorder, log, clock, random } = options;
+    const { client, namespaces, rules = [], freeze, recovery, metrics, recorder, log, clock, random, holds } = options;
     assertOneRulePerKind(rules);
+    this.#parts = holds && new SlotParts(holds);
+    holds?.listen({ onGained: () => {}, onEnded: () => this.#forgetSoon() });
     const cachedRules = rules.filter((rule) => rule.isCached !== false);
     this.#rules = new Map(cachedRules.map((rule) => [resourceId(rule.resource), rule]));
     this.#notCached = new Set(
@@ -163,14 +171,38 @@ export class SharedCaches implements ManagerCaches {
   }
 
   /** The caches of a controller: those of its namespace, and those of the primary objects that it selects. */
-  of({ primary, options: { namespace, selector } }: Pick<ControllerDefinition, "primary" | "options">): Caches {
-    if (namespace === undefined && selector === undefined) return this;
-    return new ControllerCaches(this, { primary, namespace, selector });
+  of(definition: Pick<ControllerDefinition, "primary" | "options" | "watches">): Caches {
+    const { primary, options: { namespace, selector } } = definition;
+    const parts = this.#partsOf(definition);
+    if (namespace === undefined && selector === undefined && parts === undefined) return this;
+    return new ControllerCaches(this, { primary, namespace, selector, parts });
   }
 
-  /** @param selector Only the objects that it selects, in a cache of their own. @default all */
-  informer(resource: Resource, within?: string, selector?: LabelSelector): SharedInformer<KubeObject> {
-    const id = informerId(resource, within, selector);
+  /** The parts that a sharded controller caches of its kinds; of kinds that it maps to keys, it needs all objects. */
+  #partsOf({ options, watches }: Pick<ControllerDefinition, "options" | "watches">): KindParts | undefined {
+    const parts = this.#parts;
+    if (parts === undefined || options.replicas === "one") return undefined;
+    const rule = slotRuleOf(options.shardKey ?? "uid");
+    return new Map(watches.flatMap(({ role, resource, mapsOthers }) => {
+      if (role === "watches" || mapsOthers === true) return [];
+      return [[resourceId(resource), role === "for" ? parts.ofPrimary(rule) : parts.ofDependents(rule)] as const];
+    }));
+  }
+
+  /** The replica has fewer slots. Once for all slots that end at the same time. */
+  #forgetSoon(): void {
+    if (this.#isForgetting) return;
+    this.#isForgetting = true;
+    Promise.resolve().then(() => {
+      this.#isForgetting = false;
+      for (const informer of this.informers()) informer.forgetOthers();
+    });
+  }
+
+  /** @param selection Only some of the objects, in a cache of their own. @default all */
+  informer(resource: Resource, within?: string, selection: CacheSelection = {}): SharedInformer<KubeObject> {
+    const { selector, part } = selection;
+    const id = informerId(resource, within, selection);
     const known = this.#informers.get(id);
     if (known !== undefined) return known;
     const rule: Partial<CachedRule> = this.#rules.get(resourceId(resource)) ?? {};
@@ -183,6 +215,7 @@ export class SharedCaches implements ManagerCaches {
       labelSelector: combinedSelector(labelSelector, selector),
       fieldSelector,
       projection,
+      part,
     };
     const informer: SharedInformer<KubeObject> = this.#factory.informer(resource, scope);
     this.#informers.set(id, informer);
@@ -196,14 +229,14 @@ export class SharedCaches implements ManagerCaches {
     object: KubeObject,
     write?: OwnWrite,
     within?: string,
-    selector?: LabelSelector,
+    selection?: CacheSelection,
   ): WriteThroughResult {
     const name = resourceName(resource);
     const { resourceVersion } = object.metadata;
     if (resourceVersion !== undefined && isNewer(resourceVersion, this.#newestWrites.get(name))) {
       this.#newestWrites.set(name, resourceVersion);
     }
-    const own = this.findInformer(resource, within, selector);
+    const own = this.findInformer(resource, within, selection);
     for (const { informer } of this.#sameVersion(resource)) {
       if (informer !== own) informer.writeThrough(object, write);
     }
@@ -229,9 +262,9 @@ export class SharedCaches implements ManagerCaches {
   findInformer(
     resource: Resource,
     within?: string,
-    selector?: LabelSelector,
+    selection?: CacheSelection,
   ): SharedInformer<KubeObject> | undefined {
-    return this.#informers.get(informerId(resource, within, selector));
+    return this.#informers.get(informerId(resource, within, selection));
   }
 
   find<R extends Resource>(resource: R, key: ObjectKey): Infer<R> | undefined {
@@ -258,6 +291,17 @@ export class SharedCaches implements ManagerCaches {
   }
 }
 
+/** Some objects of a kind. */
+interface CacheSelection {
+  /** @default any labels */
+  readonly selector?: LabelSelector;
+  /** @default all objects */
+  readonly part?: CachePart;
+}
+
+/** The parts of kinds, by the id of the kind. */
+type KindParts = ReadonlyMap<string, CachePart>;
+
 /** What a controller sees of the shared caches. */
 interface ControllerView {
   readonly primary: Resource;
@@ -265,6 +309,8 @@ interface ControllerView {
   readonly namespace: string | undefined;
   /** Selects primary objects. Undefined: all. */
   readonly selector: LabelSelector | undefined;
+  /** Undefined: all objects. */
+  readonly parts: KindParts | undefined;
 }
 
 /** The caches of a controller that works only on one namespace, or only on selected primary objects. */
@@ -278,20 +324,21 @@ class ControllerCaches implements Caches {
   }
 
   informer(resource: Resource): SharedInformer<KubeObject> {
-    return this.#shared.informer(resource, this.#view.namespace, this.#selectorOf(resource));
+    return this.#shared.informer(resource, this.#view.namespace, this.#selectionOf(resource));
   }
 
   findInformer(resource: Resource): SharedInformer<KubeObject> | undefined {
-    return this.#shared.findInformer(resource, this.#view.namespace, this.#selectorOf(resource));
+    return this.#shared.findInformer(resource, this.#view.namespace, this.#selectionOf(resource));
   }
 
   writeThrough(resource: Resource, object: KubeObject, write?: OwnWrite): WriteThroughResult {
-    return this.#shared.writeThrough(resource, object, write, this.#view.namespace, this.#selectorOf(resource));
+    return this.#shared.writeThrough(resource, object, write, this.#view.namespace, this.#selectionOf(resource));
   }
 
-  #selectorOf(resource: Resource): LabelSelector | undefined {
-    const { primary, selector } = this.#view;
-    return resourceId(resource) === resourceId(primary) ? selector : undefined;
+  #selectionOf(resource: Resource): CacheSelection {
+    const { primary, selector, parts } = this.#view;
+    const id = resourceId(resource);
+    return { selector: id === resourceId(primary) ? selector : undefined, part: parts?.get(id) };
   }
 
   deleteThrough(resource: Resource, key: ObjectKey, uid: string, writer?: Writer): void {
@@ -339,10 +386,11 @@ function withKind<T extends KubeObject>({ group, version, kind }: Resource, obje
   return object.kind === kind ? object : { ...object, apiVersion, kind };
 }
 
-function informerId(resource: Resource, within: string | undefined, selector: LabelSelector | undefined): string {
+function informerId(resource: Resource, within: string | undefined, { selector, part }: CacheSelection = {}): string {
   const id = resourceId(resource);
   const place = within === undefined || resource.scope === "Cluster" ? "" : ` in ${within}`;
-  return `${id}${place}${selector === undefined ? "" : ` with ${formatLabelSelector(selector)}`}`;
+  const selected = selector === undefined ? "" : ` with ${formatLabelSelector(selector)}`;
+  return `${id}${place}${selected}${part === undefined ? "" : ` of ${part.id}`}`;
 }
 
 function cached(caches: Caches, resource: Resource): SharedInformer<KubeObject> {

@@ -4,7 +4,8 @@ import { builtin, objectKey, untypedResource } from "../api/mod.ts";
 import { drain, seededRandom, VirtualClock } from "../async/mod.ts";
 import { Client } from "../client/mod.ts";
 import { controller, type ControllerDefinition, done, metadataOnly, notCached } from "../controller/mod.ts";
-import { Manager, type ManagerOptions } from "./manager.ts";
+import { Manager } from "./manager.ts";
+import type { ManagerOptions } from "./manager_options.ts";
 
 const { ConfigMap, Namespace, Secret } = builtin;
 const key = objectKey({ namespace: "shop", name: "a" });

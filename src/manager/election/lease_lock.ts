@@ -5,7 +5,7 @@
  * Guarantees: a write replaces exactly the version that was last read or written, or fails with a conflict; labels,
  * annotations and unknown fields are kept; a 403 is a LeaseForbiddenError that names the missing rule.
  */
-import { builtin, type KubeObject } from "../../api/mod.ts";
+import { builtin, type KubeObject, type StringMap } from "../../api/mod.ts";
 import { type Client, isForbidden, isNotFound } from "../../client/mod.ts";
 
 /** The leader according to a Lease. */
@@ -30,6 +30,8 @@ export interface LeaseLockOptions {
   readonly name: string;
   /** As in the options of the elector. @default none is changed */
   readonly annotations?: LeaseAnnotations;
+  /** Labels of a Lease that is created. @default none */
+  readonly labels?: StringMap;
 }
 
 /** Returns annotations of the Lease, which hold while this process leads; undefined removes one. */
@@ -83,9 +85,10 @@ export class LeaseLock {
    * @throws ApiError, `isConflict` or `isAlreadyExists` when another client has written the Lease in the meantime.
    */
   async write(record: LeaseRecord, signal: AbortSignal): Promise<void> {
-    const { client, namespace, name } = this.#options;
+    const { client, namespace, name, labels } = this.#options;
     const lease = this.#lease;
-    const metadata = this.#annotated(lease?.metadata ?? { namespace, name }, record);
+    const created = { namespace, name, ...(labels === undefined ? {} : { labels }) };
+    const metadata = this.#annotated(lease?.metadata ?? created, record);
     try {
       this.#lease = lease === undefined
         ? await client.create(builtin.Lease, { metadata, spec: specOf(record) }, { signal })

@@ -9,4 +9,6 @@ export {
 } from "./leader_elector.ts";
 export type { CandidateVersions } from "./lease_candidate.ts";
 export { type Leadership, type LeaseLoss, LeaseLostError } from "./leadership.ts";
-export { LeaseForbiddenError, type LeaseVerb } from "./lease_lock.ts";
+export { type ClaimOutcome, LeaseClaim } from "./lease_claim.ts";
+export { LeaseForbiddenError, LeaseLock, type LeaseVerb } from "./lease_lock.ts";
+export { Term } from "./term.ts";

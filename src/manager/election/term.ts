@@ -24,6 +24,8 @@ export interface TermOptions {
   readonly renewDeadlineMs: number;
   readonly retryPeriodMs: number;
   readonly releaseOnCancel: boolean;
+  /** Creates a deleted Lease again while no other process can have led. @default true */
+  readonly recreatesLease?: boolean;
   readonly clock: Clock;
   readonly log: Logger;
   /** Called after each attempt to renew. */
@@ -66,6 +68,11 @@ export class Term implements Leadership {
     return this.#end.signal;
   }
 
+  /** `Lease "namespace/name"`. */
+  get lease(): string {
+    return this.#options.lease;
+  }
+
   get epoch(): number {
     return this.#options.acquiredLease.transitions;
   }
@@ -89,6 +96,15 @@ export class Term implements Leadership {
     this.#endIfOverdue();
     if (!this.#end.signal.aborted && this.#isRenewalDue()) await untilAborted(this.#renewOnce(), signal);
     return this.mayWrite();
+  }
+
+  /** Renews with a write that is sent after this call. @returns whether the server has acknowledged it */
+  async renew(): Promise<boolean> {
+    await this.#renewal;
+    if (this.#end.signal.aborted) return false;
+    const before = this.#renewed;
+    await this.#renewOnce();
+    return !this.#end.signal.aborted && this.#renewed !== before;
   }
 
   release(): Promise<void> {
@@ -139,11 +155,11 @@ export class Term implements Leadership {
   }
 
   async #renew(): Promise<void> {
-    const { claim, clock, lease, log, onAttempt } = this.#options;
+    const { claim, clock, lease, log, onAttempt, recreatesLease = true } = this.#options;
     // After a pause of the process, the loop may wake up before the timer of the deadline.
     this.#endIfOverdue();
     if (this.#end.signal.aborted) return;
-    const outcome = await claim.renew(this.#end.signal, () => this.mayWrite());
+    const outcome = await claim.renew(this.#end.signal, () => recreatesLease && this.mayWrite());
     if (this.#end.signal.aborted) return;
     this.#attempted = instantOn(clock);
     onAttempt();

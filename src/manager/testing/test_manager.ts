@@ -5,7 +5,8 @@ import { builtin, type KubeObject } from "../../api/mod.ts";
 import { drain, seededRandom, VirtualClock } from "../../async/mod.ts";
 import { Client } from "../../client/mod.ts";
 import { controller, type ControllerDefinition, done, manifest } from "../../controller/mod.ts";
-import { Manager, type ManagerOptions } from "../manager.ts";
+import { Manager } from "../manager.ts";
+import type { ManagerOptions } from "../manager_options.ts";
 
 const { ConfigMap, Namespace } = builtin;
 

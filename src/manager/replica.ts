@@ -1,0 +1,54 @@
+/**
+ * What the Manager of one replica is made of: the right to write of its clients, the checks of its Leases, and the parts that
+ * run together and end together.
+ */
+import { type Scope, scope } from "../async/mod.ts";
+import type { Client } from "../client/mod.ts";
+import { fencedTransport, type LeadershipSource } from "./fence/mod.ts";
+import type { ImmediateCheck } from "./health/mod.ts";
+
+/** How controllers run during one term. */
+export interface TermRunOptions {
+  readonly stop: AbortSignal;
+  readonly kill: AbortSignal;
+  /** Those whose keys are divided between replicas, or the others. */
+  readonly part: "sharded" | "unsharded";
+  /** Records that the term has begun. @default nothing is recorded */
+  readonly recordTerm?: (kill: AbortSignal) => Promise<void>;
+}
+
+/** The client with a fence; without a source it may always write. */
+export function withFence(client: Client, source: LeadershipSource | undefined): Client {
+  return source === undefined ? client : client.withTransport((transport) => fencedTransport(transport, source));
+}
+
+/** The liveness check of a Lease: it fails when work goes on although the Lease has expired. */
+export function leaseCheck(
+  name: string,
+  owner: { readonly lease: string; isHealthy(): boolean },
+): ImmediateCheck {
+  return { name, probe: "live", problem: () => owner.isHealthy() ? undefined : `${owner.lease} is overdue` };
+}
+
+/**
+ * Runs several parts until `stop`. If one fails, the others are stopped.
+ *
+ * @throws the error of a part; an AggregateError of several
+ */
+export async function runTogether(
+  parts: readonly ((stop: AbortSignal) => Promise<void>)[],
+  stop: AbortSignal,
+): Promise<void> {
+  using stopping: Scope = scope(stop);
+  const ends = await Promise.allSettled(parts.map(async (part) => {
+    try {
+      await part(stopping.signal);
+    } catch (error) {
+      stopping.abort(error);
+      throw error;
+    }
+  }));
+  const errors: readonly unknown[] = ends.flatMap((end) => end.status === "rejected" ? [end.reason] : []);
+  if (errors.length === 1) throw errors[0];
+  if (errors.length > 1) throw new AggregateError(errors, errors.map(String).join("; "));
+}

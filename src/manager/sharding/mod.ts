@@ -1,0 +1,14 @@
+/** Sharding: the keys of controllers divided between replicas, by slots that move with a fenced hand-over. */
+export { ControllerShards } from "./controller_shards.ts";
+export { claimAnnotation, groupLabel } from "./member_leases.ts";
+export { type SlotRule, slotRuleOf } from "./shard_key.ts";
+export {
+  type ShardingOptions,
+  ShardMember,
+  type ShardMemberOptions,
+  type ShardMetrics,
+  shardMetrics,
+} from "./shard_member.ts";
+export type { ShardTerm, SlotHold, SlotHolds } from "./slot_holds.ts";
+export { SlotParts } from "./slot_part.ts";
+export { parseSlots, slotCount, slotOf } from "./slots.ts";

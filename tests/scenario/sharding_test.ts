@@ -1,0 +1,280 @@
+/** Several replicas that divide the keys of a controller, on one server, with the clock of the world. */
+import { type ConfigMap as ConfigMapObject } from "../../src/mod.ts";
+import { builtin, keyOf, type KubeObject } from "../../src/api/mod.ts";
+import { runTurns, seededRandom } from "../../src/async/mod.ts";
+import { Client, type Transport } from "../../src/client/mod.ts";
+import {
+  controller,
+  type ControllerDefinition,
+  type ControllerOptions,
+  done,
+  manifest,
+} from "../../src/controller/mod.ts";
+import { groupLabel, Manager, slotOf } from "../../src/manager/mod.ts";
+import { World } from "../../src/simulation/mod.ts";
+import { assert, assertEquals, assertRejects, test } from "../testing.ts";
+
+const { ConfigMap, Lease, Secret } = builtin;
+
+/** A reconcile that runs, or has run. */
+interface Reconciled {
+  readonly replica: string;
+  readonly uid: string;
+}
+
+/** A group of replicas that make a Secret of each ConfigMap. */
+class Group implements AsyncDisposable {
+  readonly world: World;
+  readonly reconciled: Reconciled[] = [];
+  /** The UIDs that are being reconciled. */
+  readonly running = new Map<string, string>();
+  readonly #stops = new Map<string, AbortController>();
+  readonly #ends = new Map<string, Promise<unknown>>();
+  readonly managers = new Map<string, Manager>();
+  readonly #options: ControllerOptions;
+  readonly #send: Transport;
+  /** Replicas whose requests do not arrive. */
+  readonly cut = new Set<string>();
+  readonly shardSelectors: (string | null)[] = [];
+  /** A reconcile takes so long, in milliseconds. */
+  reconcileMs = 0;
+
+  constructor(world: World, options: ControllerOptions = {}) {
+    this.world = world;
+    this.#options = options;
+    this.#send = transportOf(world.client);
+  }
+
+  start(replica: string, expectedReplicas?: number): void {
+    const { clock } = this.world;
+    const transport: Transport = async (request) => {
+      const { promise, reject } = Promise.withResolvers<never>();
+      if (this.cut.has(replica)) {
+        request.signal.addEventListener("abort", () => reject(request.signal.reason), { once: true });
+        return await promise;
+      }
+      this.shardSelectors.push(new URL(request.url).searchParams.get("shardSelector"));
+      return await this.#send(request);
+    };
+    const manager = new Manager({
+      client: new Client(transport, { clock }),
+      clock,
+      random: seededRandom(replica.length),
+      gracefulShutdownTimeoutMs: 5_000,
+      freezeCache: true,
+      sharding: { namespace: "default", name: "copies", identity: replica, expectedReplicas },
+    });
+    manager.add(this.#controller(replica));
+    const stop = new AbortController();
+    this.managers.set(replica, manager);
+    this.#stops.set(replica, stop);
+    this.#ends.set(replica, manager.run(stop.signal).catch((error: unknown) => error));
+  }
+
+  #controller(replica: string): ControllerDefinition {
+    return controller("copies", this.#options).for(ConfigMap, { when: ({ object }) => isCopied(object) }).owns(Secret)
+      .reconcile(async (ctx) => {
+        const { uid = "", namespace, name = "" } = ctx.object.metadata;
+        assertEquals(this.running.get(uid), undefined, `${name} is reconciled by two replicas`);
+        this.running.set(uid, replica);
+        this.reconciled.push({ replica, uid });
+        try {
+          if (this.reconcileMs > 0) await this.world.clock.sleep(this.reconcileMs, ctx.signal);
+          await ctx.apply(manifest(Secret, { metadata: { namespace, name }, stringData: { a: "b" } }));
+        } finally {
+          this.running.delete(uid);
+        }
+        return done;
+      });
+  }
+
+  /** Stops a replica in order. */
+  async leave(replica: string): Promise<unknown> {
+    this.#stops.get(replica)?.abort();
+    let end: unknown = "running";
+    void this.#ends.get(replica)?.then((error) => end = error);
+    for (let turn = 0; turn < 500 && end === "running"; turn++) await this.pass(100);
+    this.managers.delete(replica);
+    return end;
+  }
+
+  async pass(ms: number): Promise<void> {
+    const until = this.world.clock.monotonic() + ms;
+    while (true) {
+      await runTurns(3);
+      const leftMs = until - this.world.clock.monotonic();
+      if (leftMs <= 0) return;
+      await this.world.clock.advance(Math.min(this.world.clock.nextTimerInMs ?? leftMs, leftMs));
+    }
+  }
+
+  async create(names: readonly string[]): Promise<void> {
+    for (const name of names) {
+      await this.world.create(ConfigMap, { name, labels: { copy: "yes", tenant: name.slice(0, 1) } });
+    }
+  }
+
+  /** Which replica reconciles each ConfigMap when all of them change. */
+  async owners(): Promise<ReadonlyMap<string, readonly Reconciled[]>> {
+    this.reconciled.length = 0;
+    for (const { metadata } of this.maps()) {
+      const value = { metadata: { annotations: { changed: String(this.world.revision) } } };
+      await this.world.patch(ConfigMap, keyOf({ metadata }), { kind: "merge", value });
+    }
+    await this.pass(3_000);
+    return Map.groupBy(this.reconciled, ({ uid }) => uid);
+  }
+
+  maps(): readonly ConfigMapObject[] {
+    return this.world.list(ConfigMap).filter(isCopied);
+  }
+
+  /** Each ConfigMap is reconciled by one replica. @returns the number of each replica */
+  async assertDivided(): Promise<ReadonlyMap<string, number>> {
+    const owners = await this.owners();
+    for (const { metadata: { uid = "", name } } of this.maps()) {
+      const replicas = new Set((owners.get(uid) ?? []).map(({ replica }) => replica));
+      assertEquals(replicas.size, 1, `${name} is reconciled by ${[...replicas].join(" and ") || "no replica"}`);
+    }
+    const counts = new Map<string, number>();
+    for (const { replica } of this.reconciled) counts.set(replica, (counts.get(replica) ?? 0) + 1);
+    return counts;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const replica of [...this.managers.keys()]) await this.leave(replica);
+    await this.world[Symbol.asyncDispose]();
+  }
+}
+
+function transportOf(client: Client): Transport {
+  const found: Transport[] = [];
+  client.withTransport((transport) => {
+    found.push(transport);
+    return transport;
+  });
+  return (request) => found[0]?.(request) ?? Promise.reject(new Error("Cannot send: the client has no transport"));
+}
+
+function isCopied(object: KubeObject): boolean {
+  return object.metadata.labels?.["copy"] === "yes";
+}
+
+async function groupOf(options?: ControllerOptions): Promise<Group> {
+  return new Group(await World.start({ controllers: [], cluster: false, access: "unchecked" }), options);
+}
+
+const names = Array.from({ length: 40 }, (_, index) => `${"abcdefgh".charAt(index % 8)}-${index}`);
+
+test("three replicas divide the keys, and each caches its part only", async () => {
+  await using group = await groupOf();
+  await group.create(names);
+  for (const replica of ["a", "b", "c"]) group.start(replica);
+  await group.pass(20_000);
+  assertEquals(group.world.list(Secret).length, names.length);
+  const counts = await group.assertDivided();
+  assertEquals(counts.size, 3);
+  const cached = [...group.managers.values()].map((manager) => manager.activity()[0]?.objects ?? 0);
+  assertEquals(cached.reduce((sum, count) => sum + count, 0), group.world.list(ConfigMap).length);
+  assert(group.shardSelectors.some((selector) => selector?.startsWith("shardRange(object.metadata.uid, ") === true));
+});
+
+test("a replica that joins takes its part, one that leaves gives it back, and no key is without a replica", async () => {
+  await using group = await groupOf();
+  await group.create(names);
+  group.start("a");
+  await group.pass(5_000);
+  assertEquals((await group.assertDivided()).size, 1);
+  group.start("b");
+  await group.pass(8_000);
+  assertEquals((await group.assertDivided()).size, 2);
+  await group.leave("a");
+  await group.pass(5_000);
+  assertEquals([...(await group.assertDivided()).keys()], ["b"]);
+});
+
+test("a replica that drains keeps its slots until its reconciles have ended", async () => {
+  await using group = await groupOf();
+  group.reconcileMs = 4_000;
+  group.start("a");
+  await group.pass(5_000);
+  await group.create(names.slice(0, 4));
+  await group.pass(500);
+  group.start("b");
+  await group.pass(30_000); // the reconciler asserts that no other replica reconciles the same object
+  assertEquals(group.world.list(Secret).length, 4);
+});
+
+test("the keys of a replica that is cut off are taken up within the lease duration and 5 s; it writes nothing more", async () => {
+  await using group = await groupOf();
+  await group.create(names);
+  for (const replica of ["a", "b", "c", "d"]) group.start(replica);
+  await group.pass(20_000);
+  const before = await group.assertDivided();
+  assertEquals(before.size, 4);
+  group.cut.add("a");
+  await group.pass(20_000);
+  const after = await group.assertDivided();
+  assertEquals([...after.keys()].sort(), ["b", "c", "d"]);
+  group.cut.delete("a");
+  await group.pass(5_000);
+  const end = await group.leave("a");
+  assert(end instanceof Error && end.name === "LeaseLostError", String(end));
+});
+
+test("with expectedReplicas, nobody takes anything before the others are there", async () => {
+  await using group = await groupOf();
+  await group.create(names);
+  group.start("a", 2);
+  await group.pass(5_000);
+  assertEquals(group.world.list(Secret).length, 0);
+  group.start("b", 2);
+  await group.pass(5_000);
+  assertEquals(group.world.list(Secret).length, names.length);
+  assertEquals(new Set(group.reconciled.map(({ uid }) => uid)).size, group.reconciled.length, "each key once");
+});
+
+for (const shardKey of ["namespace", { label: "tenant" }] as const) {
+  test(`objects with the same ${JSON.stringify(shardKey)} are in the same replica, and so are their dependents`, async () => {
+    await using group = await groupOf({ shardKey });
+    await group.create(names);
+    for (const replica of ["a", "b", "c"]) group.start(replica);
+    await group.pass(20_000);
+    await group.assertDivided();
+    const replicaOf = new Map(group.reconciled.map(({ uid, replica }) => [uid, replica]));
+    for (const [tenant, maps] of Map.groupBy(group.maps(), ({ metadata }) => metadata.labels?.tenant)) {
+      const replicas = new Set(maps.map(({ metadata: { uid = "" } }) => replicaOf.get(uid)));
+      assertEquals(replicas.size, 1, `tenant ${tenant}`);
+    }
+    for (const { metadata } of group.world.list(Secret)) {
+      const slot = typeof shardKey === "object" ? String(slotOf(metadata.name?.slice(0, 1) ?? "")) : undefined;
+      assertEquals(metadata.labels?.["pintle.dev/slot"], slot);
+    }
+    // A dependent that is deleted comes back: its replica sees it.
+    for (const { metadata } of group.world.list(Secret)) await group.world.delete(Secret, keyOf({ metadata }));
+    await group.pass(3_000);
+    assertEquals(group.world.list(Secret).length, names.length);
+  });
+}
+
+test("a Lease that a user deletes ends its replica, and the others wait for the lease duration", async () => {
+  await using group = await groupOf();
+  await group.create(names);
+  for (const replica of ["a", "b"]) group.start(replica);
+  await group.pass(10_000);
+  assertEquals((await group.assertDivided()).size, 2);
+  const [lease] = group.world.list(Lease).filter(({ spec }) => spec?.holderIdentity === "a");
+  assertEquals(lease?.metadata.labels?.[groupLabel], "copies");
+  await group.world.delete(Lease, keyOf(lease as KubeObject));
+  await group.pass(22_000);
+  assertEquals([...(await group.assertDivided()).keys()], ["b"]);
+  assert((await group.leave("a")) instanceof Error);
+});
+
+test('a controller with replicas: "one" needs leader election', async () => {
+  await using world = await World.start({ controllers: [], cluster: false });
+  const sharding = { namespace: "default", name: "copies", identity: "a" };
+  const manager = new Manager({ client: world.client, clock: world.clock, sharding });
+  manager.add(controller("single", { replicas: "one" }).for(ConfigMap).reconcile(() => Promise.resolve(done)));
+  await assertRejects(() => manager.run(new AbortController().signal), /Set leaderElection as well/);
+});
