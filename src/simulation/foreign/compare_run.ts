@@ -10,8 +10,9 @@ import { shownName } from "../engine.ts";
 import type { FaultPlan } from "../fault_plan.ts";
 import { differingKeys } from "../summary.ts";
 import type { Violation } from "../violation.ts";
-import { isMasked } from "./cluster_state.ts";
+import { isEqual, isMasked } from "./cluster_state.ts";
 import { leftoverNames } from "./cluster_summary.ts";
+import { firstStepOf } from "./passed_points.ts";
 import { exitViolations } from "./program_exits.ts";
 import type { ProgramReference } from "./program_reference.ts";
 import type { ForeignRunResult, StepEnd } from "./run_options.ts";
@@ -34,7 +35,7 @@ export function compareRun(
     const message = `the cluster was not at rest ${Math.round(last.tookMs / 1000)} s later`;
     found.push({ invariant: "quiescence", message, consequence: "The program does not come to rest." });
   }
-  found.push(...stepDifferences(result, { last, expected }));
+  found.push(...stepDifferences(reference, result, { last, expected }));
   const leaks = leaksIn(reference, result);
   found.push(...leaks);
   const compared = new Comparison(reference, { last, expected });
@@ -45,16 +46,35 @@ export function compareRun(
   return found;
 }
 
+/** True when a run was another one than without faults before its first fault: then runs without faults differ, too. */
+export function wasDifferentBefore(
+  { steps, masked }: ProgramReference,
+  result: ForeignRunResult,
+  { faults }: FaultPlan,
+): boolean {
+  const first = Math.min(...faults.map(firstStepOf));
+  return result.steps.some(({ step, summary, before }) => {
+    const expected = steps.find((one) => one.step === step);
+    // The end of the last step before the fault may have been seen again after it.
+    const actual = before ?? summary;
+    return expected !== undefined && step < first && !isEqual(expected.summary.fields, actual.fields, masked);
+  });
+}
+
 interface ComparedSteps {
   readonly last: StepEnd;
   readonly expected: StepEnd;
 }
 
-function stepDifferences({ firstStep }: ForeignRunResult, { last, expected }: ComparedSteps): readonly Violation[] {
+function stepDifferences(
+  { varyingSteps }: ProgramReference,
+  { firstStep }: ForeignRunResult,
+  { last, expected }: ComparedSteps,
+): readonly Violation[] {
   return last.state.outcomes.flatMap((outcome, index): readonly Violation[] => {
     const step = firstStep + index;
     const wanted = expected.state.outcomes[step - 1];
-    if (wanted === undefined || wanted === outcome) return [];
+    if (wanted === undefined || wanted === outcome || varyingSteps.has(step)) return [];
     return [{
       invariant: "end-state",
       message: `step ${step} ended "${outcome}", without faults "${wanted}"`,

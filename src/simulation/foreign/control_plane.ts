@@ -168,12 +168,16 @@ export class ControlPlane implements AsyncDisposable, UsersServer {
     await this.trySend(path, action === "delete" ? "DELETE" : "PATCH", patch);
   }
 
-  /** Sends a write as a user, who ignores a rejection. */
+  /**
+   * Sends a write as a user, who ignores a rejection. It deletes as kubectl does: the API's own default leaves the Pods of a Job
+   * behind.
+   */
   async trySend(path: string, method: "POST" | "PATCH" | "DELETE", body: object): Promise<void> {
     const contentType = method === "PATCH" ? "application/merge-patch+json" : "application/json";
     const query = method === "DELETE" ? "" : `?fieldManager=${userFieldManager}`;
+    const sent = method === "DELETE" ? { propagationPolicy: "Background", ...body } : body;
     try {
-      await this.user.raw(`${path}${query}`, { method, body: JSON.stringify(body), contentType });
+      await this.user.raw(`${path}${query}`, { method, body: JSON.stringify(sent), contentType });
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
     }

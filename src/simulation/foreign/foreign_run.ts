@@ -352,7 +352,8 @@ export class ForeignRun implements AsyncDisposable {
       ...{ step: this.#step, state, summary: clusterSummary(state, learned) },
       ...{ isSettled, maxGapMs, tookMs, revision, snapshot },
     };
-    this.#steps[replacesLast ? this.#steps.length - 1 : this.#steps.length] = end;
+    const replaced = replacesLast ? this.#steps.pop() : undefined;
+    this.#steps.push(replaced === undefined ? end : { ...end, before: replaced.before ?? replaced.summary });
   }
 
   /** True while the program starts, or something is delayed. A watch that the program has given up is not waited for. */

@@ -13,7 +13,7 @@ import type { ForeignWorkload } from "./foreign_workload.ts";
 import { firstStepOf } from "./passed_points.ts";
 import { atNearestPoint } from "./nearest_point.ts";
 import { programFaults } from "./program_faults.ts";
-import { compareRun } from "./compare_run.ts";
+import { compareRun, wasDifferentBefore } from "./compare_run.ts";
 import { newErrors } from "./error_logs.ts";
 import { startFailure } from "./program_exits.ts";
 import { type ProgramReference, referenceOf } from "./program_reference.ts";
@@ -50,6 +50,8 @@ const patientRetryMs = 70_000;
 const patientStartMs = 15_000;
 /** Without faults once more, before a difference is believed. */
 const extraReferenceRuns = 1;
+/** The same when the program itself has raced with the cluster in a run, before its fault. */
+const maxExtraReferenceRuns = 4;
 
 /** Prepares a program, and runs its plans in this process. */
 export class ProgramChecker implements PlanChecker {
@@ -188,7 +190,7 @@ class WorkloadState {
     const clean = { isUnconfirmed: false, isReached };
     const violations = compareRun(this.#reference, result, plan);
     if (violations.length === 0 || this.#isKnown(violations)) return { ...clean, schedules: tried };
-    const schedules = tried + await this.#learnMore();
+    const schedules = tried + await this.#learnMore(wasDifferentBefore(this.#reference, result, plan));
     if (compareRun(this.#reference, result, plan).length === 0) return { ...clean, schedules };
     let seen = 1;
     let [worst, worstViolations] = [result, violations];
@@ -210,12 +212,20 @@ class WorkloadState {
     return { ...clean, finding, schedules: all };
   }
 
-  /** Another run without faults, whose differences are not reported either. @returns how many there were */
-  async #learnMore(): Promise<number> {
-    if (this.#references.length >= referenceRuns + extraReferenceRuns) return 0;
-    this.#references.push(await this.#simulation.runOnce(this.#workload, { pace: this.#firstPace }));
-    this.#reference = referenceOf(this.#references, this.#simulation.firstRevision, this.#firstPace);
-    return 1;
+  /**
+   * More runs without faults, whose differences are not reported either.
+   *
+   * @param isVaried a run has differed before its fault
+   * @returns how many there were
+   */
+  async #learnMore(isVaried: boolean): Promise<number> {
+    const wanted = referenceRuns + (isVaried ? maxExtraReferenceRuns : extraReferenceRuns);
+    const missing = Math.max(0, wanted - this.#references.length);
+    for (let run = 0; run < missing; run++) {
+      this.#references.push(await this.#simulation.runOnce(this.#workload, { pace: this.#firstPace }));
+    }
+    if (missing > 0) this.#reference = referenceOf(this.#references, this.#simulation.firstRevision, this.#firstPace);
+    return missing;
   }
 
   /** Runs a plan from the last step that is possible. A fault whose point does not come is moved to the nearest one. */

@@ -22,6 +22,8 @@ export interface ProgramReference {
   readonly learned: LearnedNames;
   /** Fields and lifecycles that differ between runs, and the patterns of list items that only some of them have. */
   readonly masked: ReadonlySet<string>;
+  /** The steps of the user that ended differently, from 1. */
+  readonly varyingSteps: ReadonlySet<number>;
   /** The points that every run has passed. */
   readonly points: readonly PassedPoint[];
   /** The changes on the server that every run had, with the revisions of the first one. */
@@ -75,6 +77,7 @@ export function referenceOf(runs: readonly ForeignRunResult[], firstRevision: nu
     steps: steps ?? [],
     learned,
     masked,
+    varyingSteps: varyingSteps(runs),
     points: first.points.filter((point) => pointSets.every((keys) => keys.has(pointKey(point)))),
     changes: end.snapshot === undefined ? [] : namedChanges(end.snapshot.storage, firstRevision, uncomparedCollections),
     watches: Math.min(...runs.map(({ watches }) => watches)),
@@ -86,6 +89,12 @@ export function referenceOf(runs: readonly ForeignRunResult[], firstRevision: nu
     runs: runs.length,
     ms: runs.reduce((sum, { ms }) => sum + ms, 0),
   };
+}
+
+/** The steps whose outcome is not the same in all runs. */
+function varyingSteps(runs: readonly ForeignRunResult[]): ReadonlySet<number> {
+  const [first = [], ...others] = runs.map(({ steps }) => steps.at(-1)?.state.outcomes ?? []);
+  return new Set(first.flatMap((outcome, index) => others.every((one) => one[index] === outcome) ? [] : [index + 1]));
 }
 
 function pointKey({ kind, verb, resource, name, occurrence, step }: PassedPoint): string {

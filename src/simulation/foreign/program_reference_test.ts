@@ -5,7 +5,7 @@ import { type Fault, faultKinds } from "../fault_plan.ts";
 import { clusterSummary } from "./cluster_summary.ts";
 import type { PassedPoint } from "./passed_points.ts";
 import { programFaults } from "./program_faults.ts";
-import { compareRun } from "./compare_run.ts";
+import { compareRun, wasDifferentBefore } from "./compare_run.ts";
 import { referenceOf } from "./program_reference.ts";
 import type { ForeignRunResult, StepEnd } from "./run_options.ts";
 
@@ -67,6 +67,30 @@ test("a list item whose name the server generates is not compared, and the items
   assertEquals(messages, [
     'configmaps default/a .spec.volumes[name=data].hostPath.path is "/other", without faults "/data"',
   ]);
+});
+
+test("a step that ends differently is a violation, but not when runs without faults end it differently", () => {
+  const endOf = (outcome: string) => {
+    const end = stepEnd([configMap("a", { color: "blue" })]);
+    return runOf([], { steps: [stepEnd([], 0), { ...end, state: { ...end.state, outcomes: [outcome] } }] });
+  };
+  const same = referenceOf([endOf("done"), endOf("done")], 0, pace);
+  const messages = compareRun(same, endOf("timedOut"), { faults: [crash] }).map(({ message }) => message);
+  assertEquals(messages, ['step 1 ended "timedOut", without faults "done"']);
+  const varied = referenceOf([endOf("done"), endOf("timedOut")], 0, pace);
+  assertEquals(compareRun(varied, endOf("timedOut"), { faults: [crash] }), []);
+});
+
+test("a run that differs before the step of its fault is recognized, also when that step was seen again", () => {
+  const [start, end] = [stepEnd([], 0), stepEnd([configMap("a", { color: "blue" })])];
+  const known = referenceOf([runOf([], { steps: [start, end] }), runOf([], { steps: [start, end] })], 0, pace);
+  const stale = { faults: [{ kind: "stale", step: 1, back: 1, thawMs: 1 } as const] };
+  const other = stepEnd([configMap("a", { color: "red" })]);
+  const isDifferent = (last: StepEnd) => wasDifferentBefore(known, runOf([], { steps: [start, last] }), stale);
+  assertEquals([end, other].map(isDifferent), [false, true]);
+  assertEquals(isDifferent({ ...other, before: end.summary }), false);
+  assertEquals(isDifferent({ ...end, before: other.summary }), true);
+  assertEquals(wasDifferentBefore(known, runOf([], { steps: [start, other] }), { faults: [crash] }), false);
 });
 
 test("another value is a violation that names the object, shows both values, and says what it means", () => {

@@ -78,6 +78,8 @@ export interface StepEnd {
   readonly step: number;
   /** What is compared, and what it was made of. */
   readonly summary: Summary;
+  /** The same before a restart that followed the step. @default none did */
+  readonly before?: Summary;
   readonly state: Outcome;
   readonly isSettled: boolean;
   /** The longest time without a change before the last one, in milliseconds. */
