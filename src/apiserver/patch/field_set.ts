@@ -118,7 +118,7 @@ export function unionOf(left: FieldSet, right: FieldSet): FieldSet {
 
 /** The union of the values of one key, where `{}` is the field itself. */
 export function unionBelow(left: FieldSet, right: FieldSet): FieldSet {
-  if (left === right) return left;
+  if (left === right || (isEmptySet(right) && includesSelf(left))) return left;
   return joined(left, right, includesSelf(left) || includesSelf(right));
 }
 

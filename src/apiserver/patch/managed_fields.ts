@@ -179,11 +179,11 @@ function secondsOf(time: string | undefined): number {
 
 /** The managers that own fields; the same map when all do. */
 export function withoutEmpty(managers: Managers): Managers {
-  const empty = [...managers].filter(([, manager]) => isEmptySet(manager.fields));
-  if (empty.length === 0) return managers;
-  const rest = new Map(managers);
-  for (const [identity] of empty) rest.delete(identity);
-  return rest;
+  let rest: Map<string, Manager> | undefined;
+  for (const [identity, { fields }] of managers) {
+    if (isEmptySet(fields)) (rest ??= new Map(managers)).delete(identity);
+  }
+  return rest ?? managers;
 }
 
 /**

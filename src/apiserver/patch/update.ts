@@ -28,6 +28,7 @@ import {
   readManagers,
   timeText,
   withManagedFields,
+  withoutEmpty,
   withoutKeys,
   writeManagers,
 } from "./managed_fields.ts";
@@ -154,32 +155,35 @@ export function* updateManagers(
   const managers = yield* reconcileManagers(typed, before);
   const isOneVersion = managers.size === 0 || [...managers.values()].every((one) => one.apiVersion === apiVersion);
   const [old, now] = isOneVersion ? [ownablePart(live), ownablePart(updated)] : [live, updated];
+  const updater = updaterOf(write);
+  const self = identityOf(updater);
+  // In one version, the writer would get back each field that it takes from itself: it keeps them, and usually its whole set.
   const taken = yield* takeFields({ ...typed, object: old }, { ...typed, object: now }, managers, {
-    self: undefined,
+    self: isOneVersion ? self : undefined,
     resetFields,
   });
   if (taken.comparison === undefined) return managers;
-  const { added, modified } = taken.comparison;
+  const { added, modified, removed } = taken.comparison;
+  const rest = isOneVersion ? withoutRemoved(taken.managers, self, removed) : taken.managers;
   const changed = unionOf(modified, added);
   const own = isOneVersion ? changed : differenceOf(changed, unownedFields);
-  if (isEmptySet(own)) return taken.managers;
-  return capUpdateManagers(withUpdate(write, taken.managers, own));
+  if (isEmptySet(own)) return rest;
+  const fields = unionOf(rest.get(self)?.fields ?? noFields, own);
+  return capUpdateManagers(new Map(rest).set(self, { ...updater, fields }));
 }
 
-function withUpdate(write: FieldContext, managers: Managers, own: FieldSet): Managers {
-  const name = write.manager === "" ? "unknown" : write.manager;
-  const { apiVersion, subresource } = write;
-  const updater: Manager = {
-    name,
-    operation: "Update",
-    apiVersion,
-    subresource,
-    time: timeText(write.now),
-    fields: noFields,
-  };
-  const self = identityOf(updater);
-  const fields = unionOf(own, managers.get(self)?.fields ?? noFields);
-  return new Map(managers).set(self, { ...updater, fields });
+/** The manager of a write, without fields. */
+function updaterOf({ manager, apiVersion, subresource, now }: FieldContext): Manager {
+  const name = manager === "" ? "unknown" : manager;
+  return { name, operation: "Update", apiVersion, subresource, time: timeText(now), fields: noFields };
+}
+
+/** The managers, of which one has lost the removed fields. */
+function withoutRemoved(managers: Managers, identity: string, removed: FieldSet): Managers {
+  const manager = managers.get(identity);
+  if (manager === undefined || isEmptySet(removed)) return managers;
+  const fields = differenceOf(manager.fields, removed);
+  return fields === manager.fields ? managers : withoutEmpty(new Map(managers).set(identity, { ...manager, fields }));
 }
 
 /**

@@ -67,6 +67,15 @@ test("a removed field has no owner, and no time changes", () => {
   assertEquals(store.owners, ['alice Update 1970-01-01T00:00:00Z {"f:spec":{".":{},"f:paused":{}}}']);
 });
 
+test("a writer that changes, adds and removes its own fields owns what is left", () => {
+  const store = new ThingStore();
+  store.update("alice", thing({ replicas: 1, paused: true }));
+  store.update("alice", { ...store.live, spec: { replicas: 3, tags: ["a"] } }, { now: second });
+  assertEquals(store.owners, [
+    'alice Update 1970-01-01T00:00:01Z {"f:spec":{".":{},"f:replicas":{},"f:tags":{".":{},"v:\\"a\\"":{}}}}',
+  ]);
+});
+
 test("a write that changes nothing returns the same list", () => {
   const store = new ThingStore();
   store.update("alice", thing({ replicas: 1 }));

@@ -9,6 +9,10 @@ export class TimeError extends Error {
 }
 
 const pattern = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(?:[.,](\d+))?(Z|[+-]\d{2}:\d{2})$/;
+/** Texts that are canonical and valid in any month, which most are: they are not parsed. */
+const canonicalDay = "\\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\\d|2[0-8])T(?:[01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d";
+const plainSeconds = new RegExp(`^${canonicalDay}Z$`);
+const plainMicros = new RegExp(`^${canonicalDay}\\.\\d{6}Z$`);
 const canonicalSeconds = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$/;
 const layout = "2006-01-02T15:04:05Z07:00";
 const microLayout = "2006-01-02T15:04:05.000000Z07:00";
@@ -33,12 +37,14 @@ const zoneStep: readonly [string, RegExp] = ["Z07:00", /^(?:Z|[+-]\d{2}:\d{2})/]
 
 /** Returns the canonical form of a metav1.Time: UTC, whole seconds. @throws TimeError */
 export function canonicalTime(text: string): string {
+  if (plainSeconds.test(text)) return text;
   if (canonicalSeconds.test(text) && !Number.isNaN(Date.parse(text))) return text;
   return formatTime(parsed(text, layout).atMs);
 }
 
 /** Returns the canonical form of a metav1.MicroTime: UTC, six digits, which are required. @throws TimeError */
 export function canonicalMicroTime(text: string): string {
+  if (plainMicros.test(text)) return text;
   const { atMs, fraction } = parsed(text, microLayout);
   if (fraction.length !== 6) throw new TimeError(timeErrorText(text, microLayout, false));
   return formatMicroTime(atMs, fraction);
