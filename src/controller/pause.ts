@@ -15,7 +15,7 @@ import {
   type Resource,
   withCondition,
 } from "../api/mod.ts";
-import { isInvalid } from "../client/mod.ts";
+import { isForbidden, isInvalid } from "../client/mod.ts";
 import type { Crd, StructuralSchema } from "../schema/mod.ts";
 import { isMetadataOnly } from "./caches.ts";
 import type { ControllerDefinition } from "./controller_definition.ts";
@@ -63,7 +63,7 @@ const conditionType = "Paused";
  * console.assert(!isPaused({ metadata: { ...metadata, deletionTimestamp: "2026-01-01T00:00:00Z" } }));
  * ```
  */
-export function isPaused({ metadata }: KubeObject): boolean {
+export function isPaused({ metadata }: Pick<KubeObject, "metadata">): boolean {
   const value = valueOf(metadata);
   return value !== undefined && (metadata.deletionTimestamp === undefined || value === pausedWithDeletion);
 }
@@ -117,9 +117,9 @@ async function writeCondition<R extends Resource>(
   try {
     await toolbox.patch(primary, object, { kind: "merge", value: value as never }, "status");
   } catch (error) {
-    // The schema of the kind does not allow the condition: that must not keep the object from being paused or resumed.
-    if (!isInvalid(error)) throw error;
-    toolbox.log.warn("cannot write the condition Paused", { error });
+    // The condition is for people: a kind that does not allow it, or a missing permission, does not decide about the pause.
+    if (!isInvalid(error) && !isForbidden(error)) throw error;
+    toolbox.log.warn(`cannot write the condition ${conditionType}`, { error });
   }
 }
 

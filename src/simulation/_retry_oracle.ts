@@ -3,6 +3,9 @@
  * after a success with what the engine says about it. Failures that are not forgotten change no object: they make the next
  * retry wait longer, up to the longest delay, and use up `maxRetries`.
  */
+import type { ObjectKey } from "../api/mod.ts";
+import type { Clock } from "../async/mod.ts";
+import { defaultRateLimiter, type RateLimiter } from "../queue/mod.ts";
 import type { OperatorController } from "../manager/mod.ts";
 import type { Violation } from "./violation.ts";
 
@@ -13,17 +16,30 @@ const maxReported = 5;
 export class RetryOracle {
   readonly #problems = new Set<string>();
 
-  /** The controllers for one process. */
-  observed(controllers: readonly OperatorController[], processId: number): readonly OperatorController[] {
-    return controllers.map((controller) => ({ ...controller, reconciler: this.#counted(controller, processId) }));
+  /** The controllers for one process. @param clock that of the process */
+  observed(
+    controllers: readonly OperatorController[],
+    { processId, clock }: { readonly processId: number; readonly clock: Clock },
+  ): readonly OperatorController[] {
+    return controllers.map((controller) => {
+      const succeeded = new Set<string>();
+      const { rateLimiter = () => defaultRateLimiter<ObjectKey>({ clock }) } = controller.options;
+      return {
+        ...controller,
+        options: { ...controller.options, rateLimiter: () => observedLimiter(rateLimiter(), succeeded) },
+        reconciler: this.#counted(controller, { processId, succeeded }),
+      };
+    });
   }
 
   violations(): readonly Violation[] {
     return [...this.#problems].slice(0, maxReported).map((message) => ({ invariant: "retry-count", message }));
   }
 
-  #counted({ name, reconciler }: OperatorController, processId: number): OperatorController["reconciler"] {
-    const succeeded = new Set<string>();
+  #counted(
+    { name, reconciler }: OperatorController,
+    { processId, succeeded }: { readonly processId: number; readonly succeeded: Set<string> },
+  ): OperatorController["reconciler"] {
     return async (request, toolbox) => {
       if (succeeded.delete(request.key) && toolbox.retries > 0) {
         this.#problems.add(
@@ -35,4 +51,16 @@ export class RetryOracle {
       return result;
     };
   }
+}
+
+/** An attempt can fail before it calls the reconciler: every failure asks for a delay. */
+function observedLimiter(limiter: RateLimiter<ObjectKey>, succeeded: Set<string>): RateLimiter<ObjectKey> {
+  return {
+    when(key) {
+      succeeded.delete(key);
+      return limiter.when(key);
+    },
+    forget: (key) => limiter.forget(key),
+    retries: (key) => limiter.retries(key),
+  };
 }

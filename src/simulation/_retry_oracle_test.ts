@@ -1,6 +1,7 @@
 import { createTestToolbox } from "../../tests/fakes/toolbox.ts";
 import { assertEquals, assertRejects, test } from "../../tests/testing.ts";
 import { builtin } from "../api/mod.ts";
+import { VirtualClock } from "../async/mod.ts";
 import { controller, done } from "../controller/mod.ts";
 import { RetryOracle } from "./_retry_oracle.ts";
 
@@ -13,7 +14,7 @@ async function violationsOf(
   const definition = controller("retried").for(builtin.Namespace).reconcileKey(() =>
     isFailing ? Promise.reject(new Error("failed")) : Promise.resolve(done)
   );
-  const [observed] = oracle.observed([definition], 1);
+  const [observed] = oracle.observed([definition], { processId: 1, clock: new VirtualClock() });
   for (const { retries, fails = false } of attempts) {
     const { toolbox } = createTestToolbox({ retries });
     isFailing = fails;

@@ -348,9 +348,11 @@ class Run implements AsyncDisposable {
   #start(causes: readonly EntryId[] = []): OperatorProcess {
     const { clock, replicas, seed } = this.#parts;
     const id = this.#processes.length + 1;
-    const controllers = this.#retryCounts.observed(this.#ownWrites.observed(this.#controllersOfProcess(), id), id);
+    const processClock = new ProcessClock(clock);
+    const observed = this.#ownWrites.observed(this.#controllersOfProcess(), id);
     const process = new OperatorProcess({
-      ...{ id, controllers, clock: new ProcessClock(clock), random: seededRandom(seed * 1_000 + id) },
+      controllers: this.#retryCounts.observed(observed, { processId: id, clock: processClock }),
+      ...{ id, clock: processClock, random: seededRandom(seed * 1_000 + id) },
       accounts: this.#server.accounts,
       election: replicas > 1 ? this.#leader.electionOf(id) : undefined,
     });

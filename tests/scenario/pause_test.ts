@@ -121,5 +121,5 @@ test("simulate finds nothing wrong with a controller whose objects are paused an
     ],
   } as const;
   const { findings } = await simulateController(() => sites(), { workloads: [workload], storms: 20 });
-  assertEquals(findings.map((found) => JSON.stringify(found, undefined, 1)), []);
+  assertEquals(findings.map(({ plan, violations, timeline }) => ({ plan, violations, timeline })), []);
 });
