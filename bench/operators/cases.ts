@@ -2,6 +2,7 @@
 import type { OperatorCase } from "./operator.ts";
 import { casskop } from "./casskop/operator.ts";
 import { certManager } from "./cert_manager/operator.ts";
+import { externalSecrets } from "./external_secrets/operator.ts";
 import { jobset } from "./jobset/operator.ts";
 import { lws } from "./lws/operator.ts";
 import { prometheus } from "./prometheus/operator.ts";
@@ -17,6 +18,7 @@ export const operatorCases: readonly OperatorCase[] = [
   ...prometheus,
   ...certManager,
   ...casskop,
+  ...externalSecrets,
   ...jobset,
   ...lws,
 ];
