@@ -2,7 +2,8 @@
  * simulateProgram(): runs the workloads of a program under every single fault. PlanCheckers do that: this process, or several
  * others, each of which takes the next fault when it is done with the last one.
  *
- * Guarantees: findings with the same first violation are reported once; a workload ends early when there are enough.
+ * Guarantees: findings with the same first violation are reported once; a workload ends early when there are enough. An
+ * interrupted simulation reports what it has tried.
  */
 import { type FaultKind, type FaultPlan } from "../fault_plan.ts";
 import { spread } from "../fault_points.ts";
@@ -22,7 +23,10 @@ export async function simulateProgram(options: SimulateProgramOptions): Promise<
   const { jobs = 1, workloads } = options;
   const checkers = options.checkers ?? Array(jobs).fill(await ProgramChecker.prepare(options));
   const reports: WorkloadReport[] = [];
-  for (const workload of workloads) reports.push(await new WorkloadSimulation(workload, options, checkers).run());
+  for (const workload of workloads) {
+    if (options.signal.aborted) break;
+    reports.push(await new WorkloadSimulation(workload, options, checkers).run());
+  }
   return { workloads: reports };
 }
 
@@ -72,7 +76,13 @@ class WorkloadSimulation {
       while (next < plans.length && this.#findings.length < maxFindings && !signal.aborted) {
         const plan = plans[next++];
         if (plan === undefined) return;
-        this.#take(await checker.check(name, plan));
+        const checked = await checker.check(name, plan).catch((error: unknown) => {
+          // The report of an interrupted simulation has what was tried.
+          if (!signal.aborted) throw error;
+          return undefined;
+        });
+        if (checked === undefined) return;
+        this.#take(checked);
         for (const { kind } of plan.faults) this.#coverageOf(kind).tested++;
         const progress = { schedules: ++done, all: plans.length, findings: this.#findings.length };
         onProgress?.({ workload: name, stage: "faults", ...progress });
