@@ -57,6 +57,8 @@ export class ForeignRun implements AsyncDisposable {
   #leader: ForeignProcess | undefined;
   #step = 0;
   #isPumping = false;
+  /** A step has come to rest after a fault in a state that is not the expected one. */
+  #hasWaitedInVain = false;
 
   constructor(options: ForeignRunOptions) {
     const { clock, random, plan, program, storage, onError, removedVersions, signingKey, signal, creators } = options;
@@ -344,6 +346,7 @@ export class ForeignRun implements AsyncDisposable {
       await clock.sleep(pollMs, waiting.signal);
     }
     const tookMs = clock.monotonic() - startedAt;
+    if (this.#faults.applied > 0 && !this.#isExpected(fields)) this.#hasWaitedInVain = true;
     const { api: { server: { storage } }, creators } = this.#control;
     const snapshot = keepsSnapshots === true ? { storage: storage.copy(), creators } : undefined;
     const state = this.#state.outcome([...this.#outcomes]);
@@ -391,8 +394,10 @@ export class ForeignRun implements AsyncDisposable {
   /** In the state that is expected, a step is over soon; after the last one, a late change would be missed. */
   #neededQuietMs(fields: ReadonlyMap<string, string>): number {
     const { pace, workload } = this.#options;
-    if (!this.#isExpected(fields)) return pace.patienceMs;
-    return this.#step < workload.steps.length ? Math.min(pace.quietMs, betweenStepsMs) : pace.quietMs;
+    const isLast = this.#step >= workload.steps.length;
+    if (this.#isExpected(fields)) return isLast ? pace.quietMs : Math.min(pace.quietMs, betweenStepsMs);
+    const { patienceMs, laterPatienceMs = patienceMs } = pace;
+    return isLast || !this.#hasWaitedInVain ? patienceMs : laterPatienceMs;
   }
 
   #isExpected(fields: ReadonlyMap<string, string>): boolean {

@@ -46,8 +46,8 @@ const referenceRuns = 2;
 const confirmingRuns = 2;
 /** How long one of them waits in another state than the expected one: a minute is a usual delay before a retry. */
 const patientRetryMs = 70_000;
-/** The same for a process that was started anew: it retries nothing. */
-const patientStartMs = 15_000;
+/** The same for a process that was started anew: it retries nothing, but may look at everything each 30 s. */
+const patientStartMs = 35_000;
 /** Without faults once more, before a difference is believed. */
 const extraReferenceRuns = 1;
 /** The same when the program itself has raced with the cluster in a run, before its fault. */
@@ -255,6 +255,7 @@ class WorkloadState {
       pace: {
         ...pace,
         patienceMs: Math.max(pace.patienceMs, minPatienceMs),
+        laterPatienceMs: pace.patienceMs,
         settleMs: Math.max(pace.settleMs, minPatienceMs * 2),
       },
       expected: new Map(steps.map(({ step, summary }) => [step, summary.fields])),

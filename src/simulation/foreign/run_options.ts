@@ -20,6 +20,11 @@ export interface RunPace {
   readonly quietMs: number;
   /** The same in another state, or when no state is expected. */
   readonly patienceMs: number;
+  /**
+   * The same when a step has waited in vain already, but for the last one: what a fault has broken is broken in all further
+   * steps. @default patienceMs
+   */
+  readonly laterPatienceMs?: number;
   /** From the start of a process until it watches. */
   readonly startMs: number;
   /** A step that takes longer counts as unsettled. */
