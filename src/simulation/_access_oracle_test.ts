@@ -1,4 +1,5 @@
 import { assertEquals, test } from "../../tests/testing.ts";
+import { VirtualClock } from "../async/mod.ts";
 import { AccessOracle } from "./_access_oracle.ts";
 
 const messages: readonly (readonly [message: string, violation: string | undefined])[] = [
@@ -22,7 +23,7 @@ const messages: readonly (readonly [message: string, violation: string | undefin
 
 for (const [message, violation] of messages) {
   test(`AccessOracle reports ${violation ?? "nothing"} for: ${message}`, async () => {
-    const oracle = new AccessOracle();
+    const oracle = new AccessOracle({ clock: new VirtualClock(), hasExisted: () => true });
     const server = oracle.observe(() => Promise.resolve(Response.json({ code: 403, message }, { status: 403 })));
     const response = await server(new Request("http://in.memory/api/v1/pods"));
     assertEquals((await response.json()).message, message, "the response is passed on");
@@ -34,11 +35,19 @@ for (const [message, violation] of messages) {
 test("AccessOracle does not report an apply of fields of an object that was deleted meanwhile", async () => {
   const message =
     'configmaps is forbidden: User "x" cannot create: controller "a" did not declare create on configmaps.';
-  const denied = async (method: string) => {
-    const oracle = new AccessOracle();
+  const clock = new VirtualClock();
+  const denials = (hasExisted: boolean) => {
+    const oracle = new AccessOracle({ clock, hasExisted: () => hasExisted });
     const server = oracle.observe(() => Promise.resolve(Response.json({ code: 403, message }, { status: 403 })));
-    await server(new Request("http://in.memory/api/v1/namespaces/default/configmaps/a", { method }));
-    return oracle.violations.length;
+    return async (method: string) => {
+      await server(new Request("http://in.memory/api/v1/namespaces/default/configmaps/a", { method }));
+      return oracle.violations.length;
+    };
   };
-  assertEquals([await denied("PATCH"), await denied("POST")], [0, 1]);
+  assertEquals([await denials(true)("PATCH"), await denials(true)("POST")], [0, 1]);
+  assertEquals(await denials(false)("PATCH"), 1, "an apply of an object that has never existed creates it");
+  const again = denials(true);
+  assertEquals(await again("PATCH"), 0);
+  await clock.advance(60_000);
+  assertEquals(await again("PATCH"), 1, "an apply that goes on wants to create the object");
 });

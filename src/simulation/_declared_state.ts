@@ -4,15 +4,19 @@
  * oracle). No fault is needed: a removed value that stays in a child, a child with an old name, or a failure that a corrected
  * spec does not end, is there in every run, so other runs do not show it.
  *
+ * Each accepted change is compared, not only the last one: a workload that restores a value in the end would hide the rest.
+ *
  * Guarantees: what may depend on the past is not compared: metadata, numbers, times and ids in a status, values that do not come
- * from the declaration, finished work (Jobs, Pods), claims, and objects that no living user's object controls.
- * Caveats: only workloads without deletions, waiting times and changes of objects that no user created can be compared.
+ * from the declaration, a choice among declared values, finished work (Jobs, Pods), claims, objects that no living user's object
+ * controls, and what the author calls `equivalent`. Of external systems, only their number of values is.
+ * Caveats: only the steps before the first deletion, waiting time or change of an object that no user created can be compared.
  */
 import { controllerOf, type KubeObject, type UntypedObject } from "../api/mod.ts";
 import type { Workload, WorkloadStep } from "../manager/mod.ts";
 import { patternOf, type Reference } from "./reference.ts";
 import type { ScheduleResult } from "./schedule_result.ts";
 import { SentFields } from "./_sent_fields.ts";
+import { externalCollection, isEquivalent } from "./_state_checks.ts";
 import { differingKeys, type Summary, summaryOf } from "./summary.ts";
 import type { Violation } from "./violation.ts";
 
@@ -56,6 +60,28 @@ export function declaredAtOnce({ name, steps }: Workload, outcomes: readonly str
   return { name, steps: [...objects.values()].map((object): WorkloadStep => ({ kind: "create", object })) };
 }
 
+/** The beginning of a workload, and the workload that creates the same objects at once. */
+export interface DeclaredPart {
+  readonly stepwise: Workload;
+  readonly direct: Workload;
+}
+
+/** The beginnings of a workload that end with a change, the longest first; only one for each declaration. */
+export function declaredParts(workload: Workload, outcomes: readonly string[]): readonly DeclaredPart[] {
+  const parts = new Map<string, DeclaredPart>();
+  for (let count = workload.steps.length; count > 0; count--) {
+    const steps = workload.steps.slice(0, count);
+    const last = steps.at(-1);
+    if (last?.kind !== "patch" || last.atOnce === true || last.untilWrites !== undefined) continue;
+    const direct = declaredAtOnce({ ...workload, steps }, outcomes);
+    const declaration = JSON.stringify(direct?.steps);
+    if (direct !== undefined && !parts.has(declaration)) {
+      parts.set(declaration, { stepwise: { ...workload, steps }, direct });
+    }
+  }
+  return [...parts.values()];
+}
+
 /** The differences between a run of the workload and runs of the one that creates the same objects at once. */
 export function declaredStateViolations(
   reference: Reference,
@@ -66,22 +92,41 @@ export function declaredStateViolations(
   const [firstDirect] = direct;
   if (stepwise === undefined || first === undefined || firstDirect === undefined) return [];
   const isDone = direct.every((one) => one.outcome.outcomes.every((outcome) => outcome === "done"));
-  if (!isDone || direct.some(({ settling }) => settling !== stepwise.settling)) return [];
+  // While something fails, what is right for the last declaration need not be there yet.
+  if (!isDone || [stepwise, ...direct].some(({ settling }) => settling !== "settled")) return [];
   const varying = new Set(others.flatMap((other) => differingKeys(first.fields, other.fields).map(patternOf)));
   const sent = [stepwise, firstDirect].map(({ writes, outcome }) => new SentFields(writes, outcome.changes));
   const declared = declaredValues(first);
   const isCompared = (key: string) => {
     const pattern = patternOf(key);
-    return !varying.has(pattern) && !reference.masked.has(pattern) && !reference.varying.has(pattern) &&
+    const [object, other] = [reference.summary, first].map(({ objects }) => objects.get(objectOf(key)));
+    return !isEquivalent(reference.checks, object, other) && !varying.has(pattern) && !reference.masked.has(pattern) &&
+      !reference.varying.has(pattern) &&
       sent.some((one) => one.has(key)) &&
       dependsOnDeclaration(key, { stepwise: reference.summary, direct: first, declared });
   };
-  return differingKeys(first.fields, reference.summary.fields).filter(isCompared).slice(0, maxReported).map((key) => ({
+  const differing = differingKeys(first.fields, reference.summary.fields).filter(isCompared).map((key): Violation => ({
     invariant: "declared-state",
     message: `${key} depends on the way: ${reference.summary.fields.get(key) ?? "missing"} after these steps, ` +
       `${first.fields.get(key) ?? "missing"} when the same objects are created at once`,
     object: objectOf(key),
   }));
+  return [...differing, ...externalLeaks(reference, first)].slice(0, maxReported);
+}
+
+/** External systems that hold more than they need: ids in them may differ, so only the number of their values is compared. */
+function externalLeaks({ summary, checks }: Reference, direct: Summary): readonly Violation[] {
+  const systems = [...summary.objects.keys()].filter((name) => name.startsWith(`${externalCollection} `));
+  return systems.flatMap((object): readonly Violation[] => {
+    const [stepwise, atOnce] = [summary, direct].map(({ fields }) =>
+      [...fields.keys()].filter((key) => key.startsWith(`${object} .state`)).length
+    );
+    if ((stepwise ?? 0) <= (atOnce ?? 0)) return [];
+    if (isEquivalent(checks, summary.objects.get(object), direct.objects.get(object))) return [];
+    const message = `${object} depends on the way: it holds ${stepwise} values after these steps, ${atOnce} when the ` +
+      "same objects are created at once";
+    return [{ invariant: "declared-state", message, object }];
+  });
 }
 
 /** False for what may depend on the past. @param declared the values in the objects of the users */
@@ -101,6 +146,8 @@ function dependsOnDeclaration(
   const [value, expected] = [stepwise.fields.get(key), direct.fields.get(key)];
   if (one === undefined) return false;
   const isDeclared = controllerOf(one) === undefined;
+  const isChoice = value !== undefined && expected !== undefined && declared.includes(bare(value));
+  if (isChoice) return false;
   if (path.startsWith(".status")) {
     return isDeclared && object !== undefined && other !== undefined && isWord(value) && isWord(expected);
   }

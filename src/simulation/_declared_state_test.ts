@@ -1,9 +1,9 @@
 /** Tests which workloads can be compared with one that creates its objects at once, and what is compared. */
 import { builtin, type UntypedObject } from "../api/mod.ts";
 import { controller, done, manifest } from "../controller/mod.ts";
-import type { Workload, WorkloadStep } from "../manager/mod.ts";
+import { type OperatorController, withChecks, type Workload, type WorkloadStep } from "../manager/mod.ts";
 import { assertEquals, test } from "../../tests/testing.ts";
-import { declaredAtOnce } from "./_declared_state.ts";
+import { declaredAtOnce, declaredParts } from "./_declared_state.ts";
 import { ScheduleChecker } from "./schedule_checker.ts";
 
 const { ConfigMap, Job, Secret } = builtin;
@@ -67,4 +67,76 @@ test("a dependent that is left from an earlier declaration is reported", async (
 test("a Job of an earlier declaration is work that was done, and is not reported", async () => {
   const { violations } = await new ScheduleChecker(leaves("Job"), [workload]).checkDeclaredState("change");
   assertEquals(violations, []);
+});
+
+test("declaredParts() ends with each accepted change, and has one part for each declaration", () => {
+  const steps = [create, patch("a", { stringData: { one: null } }), patch("a", { stringData: { one: "1" } })];
+  const lengths = (outcomes: readonly string[]) =>
+    declaredParts({ name: "w", steps }, outcomes).map(({ stepwise }) => stepwise.steps.length);
+  assertEquals(lengths(["done", "done", "done"]), [3, 2]);
+  assertEquals(lengths(["done", "rejected 422", "done"]), [3]);
+});
+
+/** Sets the label `size` to each of the values, one after the other. */
+function sizes(...values: readonly string[]): Workload {
+  return { name: "sizes", steps: [create, ...values.map((size) => patch("a", { metadata: { labels: { size } } }))] };
+}
+
+async function messagesOf(subject: OperatorController, sized: Workload): Promise<readonly string[]> {
+  const { violations } = await new ScheduleChecker(subject, [sized]).checkDeclaredState(sized.name);
+  return violations.map(({ message }) => message);
+}
+
+/** A controller that stays with what it has chosen, as long as the Secret still names it. */
+const keeps = controller("keeps").for(Secret).owns(ConfigMap).reconcile(async (ctx) => {
+  const names = Object.values(ctx.object.data ?? {});
+  const known = ctx.find(ConfigMap, "default/chosen")?.data?.["name"];
+  const name = known !== undefined && names.includes(known) ? known : ctx.object.data?.["one"] ?? "";
+  await ctx.apply(manifest(ConfigMap, { metadata: { namespace: "default", name: "chosen" }, data: { name } }));
+  return done;
+});
+
+test("a choice among declared values may depend on the way", async () => {
+  const swapped: Workload = { name: "swap", steps: [create, patch("a", { stringData: { one: "2", two: "1" } })] };
+  assertEquals(await messagesOf(keeps, swapped), []);
+});
+
+/** A controller that adds the size to an external system, and takes another one away only if `isTidy`. */
+function records(isTidy: boolean): OperatorController {
+  const sizes = new Map<string, string>();
+  const controlled = controller("records").for(Secret).reconcile((ctx) => {
+    if (isTidy) sizes.clear();
+    sizes.set(ctx.object.metadata.labels?.["size"] ?? "1", "size");
+    return Promise.resolve(done);
+  });
+  const system = { name: "sizes", reset: () => sizes.clear(), state: () => Object.fromEntries(sizes) };
+  return withChecks(controlled, { externalSystems: [system] });
+}
+
+test("an external system that holds more than is declared is reported", async () => {
+  assertEquals(await messagesOf(records(true), sizes("2")), []);
+  assertEquals(await messagesOf(records(false), sizes("2")), [
+    "external sizes depends on the way: it holds 2 values after these steps, 1 when the same objects are created at once",
+  ]);
+});
+
+test("a workload that restores the first value in the end does not hide what another value leaves", async () => {
+  assertEquals((await messagesOf(leaves("ConfigMap"), sizes("2", "3"))).length > 0, true);
+  const [message = ""] = await messagesOf(deletesLate, sizes("2", "1"));
+  assertEquals(message.startsWith("configmaps default/size-1 "), true, message);
+});
+
+/** Creates a ConfigMap for each size, and deletes the others only when the size is 1 again. */
+const deletesLate = controller("late").for(Secret).owns(ConfigMap, { prunes: true }).reconcile(async (ctx) => {
+  const name = `size-${ctx.object.metadata.labels?.["size"] ?? "1"}`;
+  await ctx.apply(manifest(ConfigMap, { metadata: { namespace: "default", name }, data: { name } }));
+  if (name === "size-1") await ctx.prune();
+  return done;
+});
+
+test("what the author calls equivalent may depend on the way", async () => {
+  const accepted = withChecks(leaves("ConfigMap"), {
+    equivalent: (one, other) => (one ?? other)?.kind === "ConfigMap",
+  });
+  assertEquals(await messagesOf(accepted, sizes("2")), []);
 });

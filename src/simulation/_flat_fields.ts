@@ -2,7 +2,8 @@
  * flatFields(): the fields of an object as paths and values in which runs can be compared: without metadata that says when and
  * how often the object was written, with canonical names (see CanonicalNames), and with items of lists under their map key.
  *
- * Guarantees: the order of a list with a map key does not matter, and neither does that of scalars in a status.
+ * Guarantees: the order of a list with a map key does not matter, but for init containers, which run in their order, and neither
+ * does that of scalars in a status.
  */
 import { type KubeObject, printExactJson } from "../api/mod.ts";
 import type { CanonicalNames } from "./_canonical_names.ts";
@@ -28,6 +29,8 @@ const timeRanges = [[1.7e9, 1.8e9], [1.7e12, 1.8e12]] as const;
 
 /** Lists of scalars that are sets. */
 const setPath = /^\.status\b|\.finalizers$|\.(?:verbs|resources|apiGroups|accessModes)$/;
+/** Lists with a map key whose order has a meaning. */
+const orderedPath = /\.initContainers$/;
 const versionName = /resourceversion$/i;
 const generationName = /generations?$/i;
 
@@ -78,8 +81,10 @@ class Flattener {
 
   #list(items: readonly unknown[], path: string): void {
     const selectors = this.#selectors(items);
-    if (selectors !== undefined) items.forEach((item, index) => this.#value(item, `${path}[${selectors[index]}]`));
-    else if (setPath.test(path)) {
+    if (selectors !== undefined) {
+      items.forEach((item, index) => this.#value(item, `${path}[${selectors[index]}]`));
+      if (orderedPath.test(path) && items.length > 1) this.#put(`${path}[order].name`, selectors.join(", "));
+    } else if (setPath.test(path)) {
       const texts = items.map((item) => this.#text(item)).sort();
       texts.forEach((text, index) => this.#put(`${path}[${index}]`, text));
     } else items.forEach((item, index) => this.#value(item, `${path}[${index}]`));

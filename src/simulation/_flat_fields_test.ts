@@ -78,3 +78,12 @@ test("names that differ between runs without faults are generated, others are no
   const names = new CanonicalNames([], run("qqqqq"), learned);
   assertEquals(run("qqqqq").map((one) => names.nameOf(one)), [`${collection} default/a`, `${collection} default/a-*`]);
 });
+
+test("init containers are compared with their order, containers without", () => {
+  const pods = (list: string, ...names: readonly string[]) =>
+    fields(thing("a", { spec: { [list]: names.map((name) => ({ name })) } }));
+  assertEquals(differingKeys(pods("containers", "a", "b"), pods("containers", "b", "a")), []);
+  assertEquals(differingKeys(pods("initContainers", "a", "b"), pods("initContainers", "b", "a")), [
+    `${collection} default/a .spec.initContainers[order].name`,
+  ]);
+});

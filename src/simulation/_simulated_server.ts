@@ -17,7 +17,7 @@ import type { NotedChange, Plain } from "../observe/mod.ts";
 import { ClusterReactions, type Method } from "./_cluster_reactions.ts";
 import { type StoredView, storedViews, transientCollections } from "./_stored_views.ts";
 import type { RunRecorder } from "./_run_recorder.ts";
-import type { SentWrite } from "./_sent_fields.ts";
+import { collectionOfPath, type SentWrite } from "./_sent_fields.ts";
 import { changesSince } from "./_server_changes.ts";
 
 /** Options of a {@link SimulatedServer}. */
@@ -188,6 +188,17 @@ export class SimulatedServer implements Disposable {
   at(path: string, all = false): KubeObject | undefined {
     for (const view of this.objects(all)) if (view.path === path) return view.object;
     return undefined;
+  }
+
+  /** True for the path of an object that exists, or has existed since the start of the run. */
+  hasExisted(path: string): boolean {
+    const [collection, name] = [collectionOfPath(path), path.slice(path.lastIndexOf("/") + 1)];
+    const namespace = /\/namespaces\/([^/]+)\/[^/]+\/[^/]+$/.exec(path)?.[1];
+    const key = namespace === undefined ? name : `${namespace}/${name}`;
+    return this.at(path, true) !== undefined ||
+      this.api.server.storage.changesAfter(this.#firstRevision).some(({ collection: of, change }) =>
+        of === collection && change.current.key === key
+      );
   }
 
   /** A stored object. */

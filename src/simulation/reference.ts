@@ -245,12 +245,18 @@ export function compareWithReference(
   const { settling, violations } = result;
   const found = [...violations];
   if (settling !== reference.settling && settling !== "unsettled") {
-    found.push({ invariant: "quiescence", message: differs("the end of the run", settling, reference.settling) });
+    found.push({
+      invariant: "quiescence",
+      message: differs("the end of the run", { actual: settling, expected: reference.settling, plan }),
+    });
   }
   const { lateWrites } = result;
   if (lateWrites > allowedLateWrites(reference)) {
     const what = "the number of writes in the minute after everything had settled";
-    found.push({ invariant: "quiescence", message: differs(what, String(lateWrites), String(reference.lateWrites)) });
+    found.push({
+      invariant: "quiescence",
+      message: differs(what, { actual: String(lateWrites), expected: String(reference.lateWrites), plan }),
+    });
   }
   const fight = fightIn(result);
   if (fight !== undefined) found.push(fight);
@@ -294,7 +300,9 @@ class Comparison {
     const isCompared = (_: string, index: number) => this.#reference.isStepCompared[index] === true;
     const actual = this.#outcome.outcomes.filter(isCompared).join(", ");
     const expected = summary.outcomes.filter(isCompared).join(", ");
-    if (actual !== expected) found.push({ invariant: "end-state", message: differs("the steps", actual, expected) });
+    if (actual !== expected) {
+      found.push({ invariant: "end-state", message: differs("the steps", { actual, expected, plan: this.#plan }) });
+    }
     return [...found, ...this.#surplus()];
   }
 
@@ -305,7 +313,7 @@ class Comparison {
     const actual = creationsByRole(this.#outcome.changes, namesOf(this.#outcome, names));
     return surplusIn(actual, creations).slice(0, maxReported).map(({ role, created, needed }) => ({
       invariant: "object-lifecycle",
-      message: differs(role, `${created} created`, String(needed)),
+      message: differs(role, { actual: `${created} created`, expected: String(needed), plan: this.#plan }),
       consequence: `The ${role} was created more often than needed.`,
       object: role,
     }));
@@ -348,7 +356,8 @@ class Comparison {
       const other = expected.get(key) ?? (exists.expected && key === object ? "present" : undefined);
       const kind = this.#objectOf(key)?.kind;
       const consequence = consequenceOf({ invariant, key, actual: one, expected: other, kind, exists });
-      return { invariant, message: differs(shownName(key), one ?? "missing", other ?? "missing"), consequence, object };
+      const values = { actual: one ?? "missing", expected: other ?? "missing", plan: this.#plan };
+      return { invariant, message: differs(shownName(key), values), consequence, object };
     });
   }
 
@@ -421,6 +430,11 @@ class Comparison {
 }
 
 /** Neither value is called the right one: what the run without faults did may be wrong, too. */
-function differs(what: string, actual: string, expected: string): string {
-  return `${what} differs between runs: ${actual} with these faults, ${expected} without`;
+function differs(
+  what: string,
+  { actual, expected, plan }: { readonly actual: string; readonly expected: string; readonly plan: FaultPlan },
+): string {
+  return plan.faults.length === 0
+    ? `${what} differs between orders of events: ${actual} in this one, ${expected} in another`
+    : `${what} differs between runs: ${actual} with these faults, ${expected} without`;
 }

@@ -54,7 +54,7 @@ test("a missing object is one difference, and its consequence is told", async ()
   const [missing, lifecycle] = await compare();
   assertEquals(
     missing?.message,
-    "configmaps default/two differs between runs: missing with these faults, present without",
+    "configmaps default/two differs between orders of events: missing in this one, present in another",
   );
   assertEquals(missing?.consequence, "The ConfigMap default/two is missing at the end.");
   assert(lifecycle?.invariant === "object-lifecycle");

@@ -62,6 +62,7 @@ export async function runSchedule(options: ScheduleOptions): Promise<ScheduleRes
     recorder,
     random: seededRandom(seed),
     seed,
+    isRestarted: options.isRestarted ?? true,
   });
   await run.start();
   await run.runSteps(workload.steps);
@@ -82,6 +83,7 @@ interface RunParts {
   readonly recorder: Recorder | undefined;
   readonly random: Random;
   readonly seed: number;
+  readonly isRestarted: boolean;
 }
 
 class Run implements AsyncDisposable {
@@ -95,7 +97,7 @@ class Run implements AsyncDisposable {
   readonly #users: UserActions;
   readonly #ownWrites: OwnWriteOracle;
   readonly #retryCounts = new RetryOracle();
-  readonly #access = new AccessOracle();
+  readonly #access: AccessOracle;
   readonly #retries = new RetryTracker();
   readonly #timers = new TimerTracker();
   readonly #loops: LoopGuard;
@@ -137,6 +139,7 @@ class Run implements AsyncDisposable {
     this.#users = new UserActions({ server: this.#server, isDependentKind, mayWrite, clock, recorder });
 
     this.#ownWrites = new OwnWriteOracle(this.#server);
+    this.#access = new AccessOracle({ clock, hasExisted: (path) => this.#server.hasExisted(path) });
     this.#leader = new LeaderOracle(this.#server);
     this.#proxy = new NetworkProxy({
       server: this.#access.observe((request) => this.#server.fetch(request)),
@@ -421,10 +424,10 @@ class Run implements AsyncDisposable {
 
   /** Restarts the operator. A user may delete a dependent in the meantime. */
   async #restart({ deletes = 0 }: FaultOf<"restart">): Promise<void> {
-    this.#stopAll();
+    if (this.#parts.isRestarted) this.#stopAll();
     const deleted = this.#server.dependents()[deletes - 1];
     if (deleted !== undefined) await this.#server.changeAsUser("delete", deleted.path, "");
-    this.#startStopped();
+    if (this.#parts.isRestarted) this.#startStopped();
     await this.#settle();
   }
 

@@ -25,6 +25,11 @@ export interface ScheduleOptions {
    * them. @default false
    */
   readonly cleanUp?: boolean;
+  /**
+   * False for a run in which the operator is not restarted by the fault `restart`: only the deletion that comes with it takes
+   * place. @default true
+   */
+  readonly isRestarted?: boolean;
   /** Called when the result is known, before the clean-up. @default nothing */
   readonly onResult?: () => void;
   /** Called with the clock of the run, which starts at 2026-01-01. The result records everything. @default nothing is recorded */

@@ -91,13 +91,25 @@ const leaderFaultKinds: ReadonlySet<FaultKind> = new Set([
   "renewal",
   "pause",
 ]);
+/**
+ * Single faults of a workload in which the controllers write by time without end: they do the same again and again, so more
+ * points show the same.
+ */
+const maxTimedPoints = 500;
+/** Findings after which a workload is left. */
+const defaultMaxFindings = 3;
 /** With fewer schedules, this process is done before a worker has started. */
 const minSchedulesForWorkers = 60;
 
 /** Simulates one controller. */
 export async function simulate(options: SimulateOptions): Promise<SimulateReport> {
   const simulation = new Simulation(options);
-  for (const workload of options.workloads) await simulation.run(workload.name);
+  const unbroken: Workload[] = [];
+  // What is wrong without faults takes a few runs to find, so it comes first.
+  for (const workload of options.workloads) {
+    if (await simulation.checkWithoutFaults(workload.name)) unbroken.push(workload);
+  }
+  for (const workload of unbroken) await simulation.run(workload.name);
   return simulation.report();
 }
 
@@ -118,10 +130,19 @@ export async function replay(
 ): Promise<Finding | undefined> {
   const checker = new ScheduleChecker(controller, [workload], others);
   const schedule = { ...how, workload: workload.name };
-  const { violations } = await checker.check(schedule);
+  const { violations: ofRun } = await checker.check(schedule);
+  const violations = how.plan.faults.length === 0 && ofRun.length === 0
+    ? await violationsWithoutFaults(checker, workload.name)
+    : ofRun;
   if (violations.length === 0) return undefined;
   const names = others.map(({ name }) => name);
   return await findingOf(checker, { controller: controller.name, together: names, ...schedule, violations });
+}
+
+/** What runs without faults show when they are compared with each other, as `simulate` does before it injects faults. */
+async function violationsWithoutFaults(checker: ScheduleChecker, workload: string): Promise<readonly Violation[]> {
+  const { violations } = await checker.reference(workload, 1);
+  return violations.length > 0 ? violations : (await checker.checkDeclaredState(workload)).violations;
 }
 
 async function findingOf(
@@ -169,25 +190,31 @@ class Simulation {
     };
   }
 
-  /** Simulates one workload. */
-  async run(workload: string): Promise<void> {
-    const { singles = true, points = Infinity, storms = 0, maxFindings = 3, signal } = this.#options;
-    const reference = await this.#reference(workload, 1);
-    if (reference.violations.length > 0) {
-      const schedule = { workload, plan: { faults: [] }, seed: 1, replicas: 1 };
-      await this.#push(schedule, reference.violations);
-      return;
+  /** Compares the runs of a workload without faults. @returns false when faults need not be tested any more */
+  async checkWithoutFaults(workload: string): Promise<boolean> {
+    const { maxFindings = defaultMaxFindings, signal } = this.#options;
+    if (signal?.aborted === true) return false;
+    const schedule = { workload, plan: { faults: [] }, seed: 1, replicas: 1 };
+    const { violations } = await this.#reference(workload, 1);
+    if (violations.length > 0) {
+      await this.#push(schedule, violations);
+      return false;
     }
-    const limit = this.#findings.length + maxFindings;
     const declared = await this.#checker.checkDeclaredState(workload);
     for (const totals of declared.totals) this.#addRuns(1, totals);
-    if (declared.violations.length > 0) {
-      await this.#push({ workload, plan: { faults: [] }, seed: 1, replicas: 1 }, declared.violations);
-      if (this.#findings.length >= limit) return;
-    }
+    if (declared.violations.length === 0) return true;
+    await this.#push(schedule, declared.violations);
+    return maxFindings > 1;
+  }
+
+  /** Simulates one workload under faults. */
+  async run(workload: string): Promise<void> {
+    const { singles = true, points = Infinity, storms = 0, maxFindings = defaultMaxFindings, signal } = this.#options;
+    const reference = await this.#reference(workload, 1);
+    const limit = this.#findings.filter((one) => one.workload !== workload).length + maxFindings;
     const possible = singles ? await this.#planSingles(workload, reference) : [];
     for (const { kind } of possible) if (kind !== undefined) this.#coverageOf(kind).all++;
-    const planned = spread(possible, points);
+    const planned = spread(possible, Math.min(points, reference.lateWrites > 0 ? maxTimedPoints : Infinity));
     const schedules = concat<CoveringSchedule>(planned, await this.#planStorms(workload, reference));
     if (planned.length + storms >= minSchedulesForWorkers) this.#workers ??= this.#options.workers?.();
     const isAborted = () => signal?.aborted === true;

@@ -42,9 +42,11 @@ export async function checkCase(one: CorpusCase, { seeds, points }: CheckCaseOpt
   let finding: Finding | undefined;
   const [controller, ...others] = one.controllers;
   if (controller === undefined) throw new TypeError(`Cannot check operator "${one.name}": it has no controller`);
-  for (const workload of controller.workloads ?? defaultWorkloads(controller)) {
-    const options = { controller, others, workloads: [workload], maxFindings: 1, storms: seeds, points };
-    const report = await simulate(options);
+  const workloads = controller.workloads ?? defaultWorkloads(controller);
+  const ofEach = workloads.map((workload) => ({ workloads: [workload], storms: seeds, points }));
+  // As `simulate` does: what all workloads show without faults comes first.
+  for (const options of [{ workloads, singles: false, storms: 0 }, ...ofEach]) {
+    const report = await simulate({ controller, others, maxFindings: 1, ...options });
     schedules += report.schedules;
     finding = report.findings[0];
     if (finding !== undefined) break;
