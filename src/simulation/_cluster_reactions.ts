@@ -57,29 +57,34 @@ export class ClusterReactions {
   }
 
   /** Makes one write. @returns false when there is nothing to do */
-  async runNext(): Promise<boolean> {
+  runNext(): Promise<true> | false {
     if (!this.#hasRelevantChange() && !this.#isCollectDue()) return false;
-    let owners: ReadonlyMap<string, string | undefined> | undefined;
-    const existing = () => owners ??= this.#namespaces();
-    for (const view of this.#server.objects()) if (await this.#react(view, existing)) return true;
-    if (await this.#continueNamespaceDeletion()) return true;
+    const write = this.#startWrite();
+    if (write !== undefined) return write.then(() => true);
     for (const [uid, at] of this.#collectsAt) if (at <= this.#clock.monotonic()) this.#collectsAt.delete(uid);
     this.#seenRevision = this.#server.revision;
     return false;
   }
 
-  async #react({ path, object }: StoredView, existing: ExistingOwners): Promise<boolean> {
+  /** Starts the next write. @returns undefined when there is nothing to do, as the methods below do */
+  #startWrite(): Promise<void> | undefined {
+    let owners: ReadonlyMap<string, string | undefined> | undefined;
+    const existing = () => owners ??= this.#namespaces();
+    for (const view of this.#server.objects()) {
+      const write = this.#react(view, existing);
+      if (write !== undefined) return write;
+    }
+    return this.#continueNamespaceDeletion();
+  }
+
+  #react({ path, object }: StoredView, existing: ExistingOwners): Promise<void> | undefined {
     const status = readyStatus(object, this.#clock.now());
-    if (status !== undefined) {
-      await this.#server.writeAsCluster(`${path}/status`, "PATCH", { status });
-      return true;
-    }
+    if (status !== undefined) return this.#server.writeAsCluster(`${path}/status`, "PATCH", { status });
     if (isOrphan(object, existing) && this.#isDue(object)) {
-      await this.#server.writeAsCluster(path, "DELETE", { preconditions: { uid: object.metadata.uid } });
-      return true;
+      return this.#server.writeAsCluster(path, "DELETE", { preconditions: { uid: object.metadata.uid } });
     }
-    return await this.#continueForegroundDeletion(path, object) || await this.#continueOrphaning(path, object) ||
-      await this.#endProtection(path, object) || await this.#endPod(path, object);
+    return this.#continueForegroundDeletion(path, object) ?? this.#continueOrphaning(path, object) ??
+      this.#endProtection(path, object) ?? this.#endPod(path, object);
   }
 
   /** True after a write that the cluster may have to react to. Leases and Events are written all the time. */
@@ -104,7 +109,8 @@ export class ClusterReactions {
 
   #isCollectDue(): boolean {
     const now = this.#clock.monotonic();
-    return [...this.#collectsAt.values()].some((at) => at <= now);
+    for (const at of this.#collectsAt.values()) if (at <= now) return true;
+    return false;
   }
 
   /** An orphan is deleted some time after its owner, as by a real garbage collector. */
@@ -121,54 +127,48 @@ export class ClusterReactions {
   }
 
   /** Deletes the dependents of an owner that is deleted in the foreground, then the owner. */
-  async #continueForegroundDeletion(path: string, object: KubeObject): Promise<boolean> {
+  #continueForegroundDeletion(path: string, object: KubeObject): Promise<void> | undefined {
     const { finalizers = [], deletionTimestamp, uid = "" } = object.metadata;
-    if (deletionTimestamp === undefined || !finalizers.includes("foregroundDeletion")) return false;
+    if (deletionTimestamp === undefined || !finalizers.includes("foregroundDeletion")) return undefined;
     for (const dependent of this.#server.objects()) {
       if (!isDependentOf(dependent.object, uid)) continue;
       if (dependent.object.metadata.deletionTimestamp !== undefined) continue;
-      await this.#server.writeAsCluster(dependent.path, "DELETE", {});
-      return true;
+      return this.#server.writeAsCluster(dependent.path, "DELETE", {});
     }
-    await this.#removeFinalizer(path, object, "foregroundDeletion");
-    return true;
+    return this.#removeFinalizer(path, object, "foregroundDeletion");
   }
 
   /** Takes the dependents of an owner that is deleted without them from it, then lets it go. */
-  async #continueOrphaning(path: string, object: KubeObject): Promise<boolean> {
+  #continueOrphaning(path: string, object: KubeObject): Promise<void> | undefined {
     const { finalizers = [], deletionTimestamp, uid = "" } = object.metadata;
-    if (deletionTimestamp === undefined || !finalizers.includes("orphan")) return false;
+    if (deletionTimestamp === undefined || !finalizers.includes("orphan")) return undefined;
     for (const dependent of this.#server.objects()) {
       if (!isDependentOf(dependent.object, uid)) continue;
       const others = dependent.object.metadata.ownerReferences?.filter((owner) => owner.uid !== uid);
-      await this.#server.writeAsCluster(dependent.path, "PATCH", { metadata: { ownerReferences: others } });
-      return true;
+      return this.#server.writeAsCluster(dependent.path, "PATCH", { metadata: { ownerReferences: others } });
     }
-    await this.#removeFinalizer(path, object, "orphan");
-    return true;
+    return this.#removeFinalizer(path, object, "orphan");
   }
 
   /** Lets a deleted claim or volume go that nothing uses, as the volume protection controllers do. */
-  async #endProtection(path: string, object: KubeObject): Promise<boolean> {
+  #endProtection(path: string, object: KubeObject): Promise<void> | undefined {
     const { finalizers = [], deletionTimestamp, namespace = "", name = "" } = object.metadata;
     const finalizer = finalizers.find((one) => protectionFinalizers.has(one));
-    if (deletionTimestamp === undefined || finalizer === undefined) return false;
-    if (this.#server.list("pods", namespace).some((pod) => usesClaim(pod, name))) return false;
-    await this.#removeFinalizer(path, object, finalizer);
-    return true;
+    if (deletionTimestamp === undefined || finalizer === undefined) return undefined;
+    if (this.#server.list("pods", namespace).some((pod) => usesClaim(pod, name))) return undefined;
+    return this.#removeFinalizer(path, object, finalizer);
   }
 
   /** Removes a Pod whose containers a kubelet would have stopped. */
-  async #endPod(path: string, { apiVersion, kind, metadata }: KubeObject): Promise<boolean> {
+  #endPod(path: string, { apiVersion, kind, metadata }: KubeObject): Promise<void> | undefined {
     const { deletionTimestamp, deletionGracePeriodSeconds = 0, finalizers = [] } = metadata;
-    if (apiVersion !== "v1" || kind !== "Pod" || deletionTimestamp === undefined) return false;
-    if (deletionGracePeriodSeconds === 0 || finalizers.length > 0) return false;
-    await this.#server.writeAsCluster(path, "DELETE", { gracePeriodSeconds: 0 });
-    return true;
+    if (apiVersion !== "v1" || kind !== "Pod" || deletionTimestamp === undefined) return undefined;
+    if (deletionGracePeriodSeconds === 0 || finalizers.length > 0) return undefined;
+    return this.#server.writeAsCluster(path, "DELETE", { gracePeriodSeconds: 0 });
   }
 
   /** Deletes the objects in a namespace that is deleted, then lets it go. */
-  async #continueNamespaceDeletion(): Promise<boolean> {
+  #continueNamespaceDeletion(): Promise<void> | undefined {
     for (const { metadata } of this.#server.list("namespaces")) {
       const { name = "", deletionTimestamp } = metadata;
       if (deletionTimestamp === undefined) continue;
@@ -177,20 +177,18 @@ export class ClusterReactions {
         if (object.metadata.namespace !== name) continue;
         isEmpty = false;
         if (object.metadata.deletionTimestamp !== undefined) continue;
-        await this.#server.writeAsCluster(path, "DELETE", {});
-        return true;
+        return this.#server.writeAsCluster(path, "DELETE", {});
       }
       if (!isEmpty || metadata.finalizers !== undefined && metadata.finalizers.length > 0) continue;
       const body = { apiVersion: "v1", kind: "Namespace", metadata: { name }, spec: { finalizers: [] } };
-      await this.#server.writeAsCluster(`/api/v1/namespaces/${name}/finalize`, "PUT", body);
-      return true;
+      return this.#server.writeAsCluster(`/api/v1/namespaces/${name}/finalize`, "PUT", body);
     }
-    return false;
+    return undefined;
   }
 
-  async #removeFinalizer(path: string, { metadata }: KubeObject, finalizer: string): Promise<void> {
+  #removeFinalizer(path: string, { metadata }: KubeObject, finalizer: string): Promise<void> {
     const finalizers = metadata.finalizers?.filter((one) => one !== finalizer);
-    await this.#server.writeAsCluster(path, "PATCH", { metadata: { finalizers } });
+    return this.#server.writeAsCluster(path, "PATCH", { metadata: { finalizers } });
   }
 }
 

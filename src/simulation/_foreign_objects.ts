@@ -109,11 +109,15 @@ export class ForeignObjects {
   }
 
   /** Checks the next object that is due, and undoes the change. @returns false when no object is due */
-  async undoNext(): Promise<boolean> {
-    const { server, clock, recorder } = this.#options;
-    const now = clock.monotonic();
+  undoNext(): Promise<true> | false {
+    if (this.#present.length === 0) return false;
+    const now = this.#options.clock.monotonic();
     const due = this.#present.find(({ until }) => until <= now);
-    if (due === undefined) return false;
+    return due !== undefined && this.#undo(due);
+  }
+
+  async #undo(due: ForeignObject): Promise<true> {
+    const { server, recorder } = this.#options;
     this.#present = this.#present.filter((other) => other !== due);
     const { path, uid, owners } = due;
     const live = server.at(path, true);

@@ -60,10 +60,12 @@ export class LostUpdates {
   }
 
   /** Checks the next change after the write, and takes it back. @returns false when there is none */
-  async undoNext(): Promise<boolean> {
+  undoNext(): Promise<true> | false {
     const change = this.#pending.shift();
-    if (change === undefined) return false;
-    const { path, uid, hasFinalizer } = change;
+    return change !== undefined && this.#undo(change);
+  }
+
+  async #undo({ path, uid, hasFinalizer }: Change): Promise<true> {
     const { server, recorder } = this.#options;
     const live = server.at(path, true);
     if (live === undefined || live.metadata.uid !== uid) return true;

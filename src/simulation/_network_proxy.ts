@@ -136,11 +136,9 @@ export class NetworkProxy<Process extends ProxiedProcess> {
   }
 
   /** Lets one thing pass. @returns false when nothing waits */
-  async passNext(): Promise<boolean> {
+  passNext(): Promise<true> | false {
     const next = this.takeNext();
-    if (next === undefined) return false;
-    await next();
-    return true;
+    return next !== undefined && pass(next);
   }
 
   /** Takes what passes next, if something waits. @returns lets it pass; others may be taken before it has passed */
@@ -486,6 +484,11 @@ export class NetworkProxy<Process extends ProxiedProcess> {
   #now(): number {
     return this.#options.clock.monotonic();
   }
+}
+
+async function pass(next: () => Promise<void> | void): Promise<true> {
+  await next();
+  return true;
 }
 
 function byOrder(one: { readonly order: string }, other: { readonly order: string }): number {

@@ -165,7 +165,7 @@ export class SimulatedServer implements Disposable {
   }
 
   /** Lets the cluster make one write. @returns false when it has nothing to do */
-  runCluster(): Promise<boolean> {
+  runCluster(): Promise<true> | false {
     return this.#cluster.runNext();
   }
 

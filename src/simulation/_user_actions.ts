@@ -76,12 +76,12 @@ export class UserActions {
   }
 
   /** Takes back what was to last for one write only. Call it before anything else passes. @returns false when there is nothing */
-  async undoAfterWrite(): Promise<boolean> {
-    return await this.#lostUpdates.undoNext();
+  undoAfterWrite(): Promise<true> | false {
+    return this.#lostUpdates.undoNext();
   }
 
   /** Takes back the next action whose time is over. @returns false when there is none */
-  async undoNext(): Promise<boolean> {
-    return await this.#foreign.undoNext();
+  undoNext(): Promise<true> | false {
+    return this.#foreign.undoNext();
   }
 }

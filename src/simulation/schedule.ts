@@ -303,7 +303,7 @@ class Run implements AsyncDisposable {
   }
 
   /** Runs one event. @returns false when there is nothing to do before the clock advances */
-  async #runNext(): Promise<boolean> {
+  #runNext(): Promise<true> | boolean {
     this.#handleEnded();
     this.#checks.observe();
     const now = this.#parts.clock.monotonic();
@@ -311,9 +311,8 @@ class Run implements AsyncDisposable {
     this.#startsAt = this.#startsAt.filter(({ at }) => at > now);
     for (const { causes } of due) this.#start(causes);
     if (this.#parts.replicas > 1) this.#leader.observe(now);
-    return due.length > 0 || await this.#users.undoAfterWrite() || await this.#proxy.passNext() ||
-      await this.#server.runCluster() ||
-      await this.#users.undoNext();
+    return due.length > 0 || this.#users.undoAfterWrite() || this.#proxy.passNext() || this.#server.runCluster() ||
+      this.#users.undoNext();
   }
 
   /** Ends a run in which the operator works without end. */
