@@ -31,7 +31,6 @@ export {
   type Amounts,
   compareQuantities,
   coversScopes,
-  CronSchedule,
   formatQuantity,
   isInRange,
   meterOf,
@@ -40,10 +39,7 @@ export {
   parseIp,
   parseQuantity,
   type QuotaMeter,
-  ScheduleError,
   sumOfQuantities,
-  timeZoneError,
-  zonedTimeText,
 } from "./kinds/mod.ts";
 export { checkPolicyTypes, type ExpressionWarning } from "./type_checks/mod.ts";
 export { selectsDevice } from "./devices/mod.ts";

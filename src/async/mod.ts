@@ -2,6 +2,7 @@
 export { type Clock, maxTimerMs, sleepOn, systemClock } from "./clock.ts";
 export { drain, runTurns, VirtualClock, type VirtualClockOptions } from "./virtual_clock.ts";
 export { TurnClock } from "./turn_clock.ts";
+export { CronSchedule, ScheduleError, timeZoneError, zonedTimeText } from "./cron_schedule.ts";
 export { jittered, type Random, seededRandom, systemRandom } from "./random.ts";
 export { Backoff, type BackoffOptions } from "./backoff.ts";
 export { Recovery } from "./recovery.ts";

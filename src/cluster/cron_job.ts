@@ -5,7 +5,7 @@
  * times that were missed gives one, and a changed schedule starts nothing for times before the change.
  */
 import { builtin, controllerOf, controllerReference, type Infer, isControlledBy, keyOf } from "../api/mod.ts";
-import { CronSchedule, ScheduleError, timeZoneError, zonedTimeText } from "../apiserver/mod.ts";
+import { CronSchedule, ScheduleError, timeZoneError, zonedTimeText } from "../async/mod.ts";
 import { isAlreadyExists, isNotFound } from "../client/mod.ts";
 import {
   controller,

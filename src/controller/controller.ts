@@ -381,7 +381,9 @@ export class Controller {
   }
 
   #runSources(stop: AbortSignal): readonly Promise<void>[] {
-    const { definition, clock, random } = this.#dependencies;
+    const { definition, caches, clock, random } = this.#dependencies;
+    const keys = () => (caches.findInformer(definition.primary)?.lister.list({}) ?? []).map(keyOf);
+    const context = { clock, caches, keys };
     return definition.sources.map((source) => {
       const enqueue = (key: string) => {
         const checked = checkedKey(definition.primary, key);
@@ -390,7 +392,7 @@ export class Controller {
         const entry = this.#recorded?.enqueuedBy(ref, "source", undefined, "queued", checked);
         this.queue.add(checked, { cause: { source: source.name, change: "requeue", key, entry } });
       };
-      return keepSourceRunning(source, enqueue, stop, { clock, random, log: this.#log });
+      return keepSourceRunning(source, enqueue, stop, { context, random, log: this.#log });
     });
   }
 

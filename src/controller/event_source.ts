@@ -1,11 +1,13 @@
 /**
  * EventSource: reasons to reconcile that do not come from a watched kind, such as a timer, a poller or an external queue.
  *
- * A source only enqueues keys; the reconciler reads the current state as always. A source that returns or throws while
- * the controller runs is restarted with a backoff of 1 s to 1 min.
+ * A source only enqueues keys; the reconciler reads the current state as always. It may read the caches of its controller, to
+ * know which keys there are. A source that returns or throws while the controller runs is restarted with a backoff of 1 s to
+ * 1 min.
  */
-import { Backoff, type Clock, type Random, systemClock } from "../async/mod.ts";
+import { Backoff, type Clock, type Random } from "../async/mod.ts";
 import type { Logger } from "../observe/mod.ts";
+import type { CacheReader } from "./caches.ts";
 
 /**
  * A reason to reconcile that does not come from a watched kind: a poller, a queue, a webhook. It enqueues keys of primary
@@ -32,16 +34,58 @@ export interface EventSource {
   /** For logs and causes, e.g. `dns-poller`. */
   readonly name: string;
   /**
-   * Calls `enqueue` with the key of each primary object to reconcile. Runs until aborted.
+   * Calls `enqueue` with the key of each primary object to reconcile. Runs until aborted, while the controller reconciles.
    *
    * @param enqueue Takes `namespace/name`, or `name` if the kind is cluster-scoped.
+   * @param context The clock and the caches of the controller.
    */
-  run(enqueue: (key: string) => void, signal: AbortSignal): Promise<void>;
+  run(enqueue: (key: string) => void, signal: AbortSignal, context: SourceContext): Promise<void>;
+}
+
+/**
+ * What a source can use of its controller.
+ *
+ * @example
+ * ```ts
+ * import { controller, done, type EventSource, Namespace } from "@pintle/controller";
+ * import { World } from "@pintle/controller/testing";
+ *
+ * // Reconciles every object when an event of another system arrives.
+ * const events = new EventTarget();
+ * const onReload: EventSource = {
+ *   name: "reload",
+ *   run: (enqueue, signal, { keys }) =>
+ *     new Promise((resolve) => {
+ *       const reconcileAll = () => keys().forEach((key) => enqueue(key));
+ *       events.addEventListener("reload", reconcileAll, { signal });
+ *       signal.addEventListener("abort", () => resolve(), { once: true });
+ *     }),
+ * };
+ * let reconciles = 0;
+ * const audit = controller("audit").for(Namespace).source(onReload).reconcile(() => {
+ *   reconciles++;
+ *   return Promise.resolve(done);
+ * });
+ * await using world = await World.start({ controllers: [audit], cluster: false });
+ * await world.settled();
+ * const before = reconciles;
+ * events.dispatchEvent(new Event("reload"));
+ * await world.settled();
+ * console.assert(before > 0 && reconciles === 2 * before);
+ * ```
+ */
+export interface SourceContext {
+  /** The clock of the process; that of the World in a test. */
+  readonly clock: Clock;
+  /** The caches of the kinds that the controller watches. */
+  readonly caches: CacheReader;
+  /** Returns the keys of all primary objects in the cache. */
+  readonly keys: () => readonly string[];
 }
 
 /** Options of {@link keepSourceRunning}. */
 export interface KeepSourceRunningOptions {
-  readonly clock: Clock;
+  readonly context: SourceContext;
   readonly random: Random;
   readonly log: Logger;
 }
@@ -53,11 +97,12 @@ export async function keepSourceRunning(
   stop: AbortSignal,
   options: KeepSourceRunningOptions,
 ): Promise<void> {
-  const { clock, random, log } = options;
+  const { context, random, log } = options;
+  const { clock } = context;
   const backoff = new Backoff({ initialMs: 1_000, maxMs: 60_000, jitter: 1, resetAfterMs: 120_000, clock, random });
   while (!stop.aborted) {
     try {
-      await source.run(enqueue, stop);
+      await source.run(enqueue, stop, context);
       if (!stop.aborted) log.warn("event source ended, restarting it", { source: source.name });
     } catch (error) {
       if (!stop.aborted) log.error("event source failed, restarting it", { source: source.name, error });
@@ -71,7 +116,6 @@ export async function keepSourceRunning(
  *
  * @param name For logs and causes.
  * @param keys Called each time; returns the keys to enqueue: `namespace/name`, or `name` if the kind is cluster-scoped.
- * @param clock Measures the time; a test passes the clock of its World. @default systemClock
  * @throws RangeError when `everyMs` is not greater than 0.
  * @example
  * ```ts
@@ -82,16 +126,11 @@ export async function keepSourceRunning(
  * console.assert(auditor.sources.length === 1);
  * ```
  */
-export function ticker(
-  name: string,
-  everyMs: number,
-  keys: () => readonly string[],
-  clock: Clock = systemClock,
-): EventSource {
+export function ticker(name: string, everyMs: number, keys: () => readonly string[]): EventSource {
   if (!(everyMs > 0)) throw new RangeError(`Cannot create ticker "${name}": everyMs ${everyMs} is not greater than 0`);
   return {
     name,
-    async run(enqueue, signal) {
+    async run(enqueue, signal, { clock }) {
       while (!signal.aborted) {
         await clock.sleep(everyMs, signal);
         for (const key of keys()) enqueue(key);

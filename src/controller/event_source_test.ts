@@ -1,7 +1,11 @@
 import { assertEquals, assertThrows, test } from "../../tests/testing.ts";
 import { seededRandom, VirtualClock } from "../async/mod.ts";
+import type { CacheReader } from "./caches.ts";
 import { logger } from "../observe/mod.ts";
 import { type EventSource, keepSourceRunning, ticker } from "./event_source.ts";
+
+/** No source of these tests reads a cache. */
+const noCaches: CacheReader = { find: () => undefined, list: () => [] };
 
 function createRunner() {
   const clock = new VirtualClock();
@@ -9,7 +13,7 @@ function createRunner() {
   const stop = new AbortController();
   const run = (source: EventSource) =>
     keepSourceRunning(source, (key) => void keys.push(key), stop.signal, {
-      clock,
+      context: { clock, caches: noCaches, keys: () => ["shop/a", "shop/b"] },
       random: seededRandom(1),
       log: logger("test"),
     });
@@ -19,7 +23,7 @@ function createRunner() {
 test("a ticker calls keys() at every tick", async () => {
   const b = createRunner();
   let round = 0;
-  const running = b.run(ticker("tick", 1_000, () => [`shop/${++round}`], b.clock));
+  const running = b.run(ticker("tick", 1_000, () => [`shop/${++round}`]));
   await b.clock.advance(3_500);
   assertEquals(b.keys, ["shop/1", "shop/2", "shop/3"]);
   b.stop.abort();
@@ -45,5 +49,19 @@ test("a source that throws or ends is restarted with growing delays", async () =
 });
 
 test("ticker() rejects a period that is not greater than 0", () => {
-  assertThrows(() => ticker("t", 0, () => [], new VirtualClock()), /everyMs 0 is not greater than 0/);
+  assertThrows(() => ticker("t", 0, () => []), /everyMs 0 is not greater than 0/);
+});
+
+test("a source can reconcile all objects of the cache", async () => {
+  const b = createRunner();
+  const running = b.run({
+    name: "signal",
+    run: (enqueue, signal, { keys }) => {
+      for (const key of keys()) enqueue(key);
+      return new Promise((resolve) => signal.addEventListener("abort", () => resolve()));
+    },
+  });
+  assertEquals(b.keys, ["shop/a", "shop/b"]);
+  b.stop.abort();
+  await running;
 });

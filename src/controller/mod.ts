@@ -55,7 +55,7 @@ export {
   type LiveOf,
 } from "./dependents_state.ts";
 export { type Desired, type DesiredBody, manifest } from "./desired.ts";
-export { type EventSource, ticker } from "./event_source.ts";
+export { type EventSource, type SourceContext, ticker } from "./event_source.ts";
 export { parkMs } from "./_loop_detector.ts";
 export type { ReconcileTurn } from "./_worker.ts";
 export type { StoppedKey } from "./_stopped_keys.ts";
@@ -90,4 +90,5 @@ export {
 export type { DependentFilter } from "./prune.ts";
 export type { Owner } from "./ownership.ts";
 export { NotControlledError } from "./owner_errors.ts";
+export { schedule, type ScheduledRun, type ScheduleOptions } from "./schedule.ts";
 export { Toolbox, type ToolboxOptions } from "./toolbox.ts";

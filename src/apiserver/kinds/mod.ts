@@ -1,7 +1,6 @@
 /** The built-in kinds of Kubernetes: their names, types, defaults, rules, tables and quota meters. */
 export { checkClientConfig, mutatingRules, policyRules, webhookRules } from "./admissionregistration/mod.ts";
 export { scaleTable } from "./autoscaling/mod.ts";
-export { CronSchedule, ScheduleError, timeZoneError, zonedTimeText } from "./batch/mod.ts";
 export { BuiltinKind, UndecodableError } from "./builtin_kind.ts";
 export {
   bodyFamilies,

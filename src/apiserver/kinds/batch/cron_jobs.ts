@@ -32,7 +32,7 @@ import {
   setIfEmpty,
   textAt,
 } from "../types/mod.ts";
-import { CronSchedule, ScheduleError, timeZoneError } from "./cron_schedule.ts";
+import { CronSchedule, ScheduleError, timeZoneError } from "../../../async/mod.ts";
 import { checkJobSpec, jobSpecWarnings } from "./job_spec.ts";
 
 const maxNameLength = 52;

@@ -3,8 +3,6 @@ import type { KindGroup } from "../rules/mod.ts";
 import { cronJobDefaults, cronJobRow, cronJobRules } from "./cron_jobs.ts";
 import { jobDefaults, jobRow, jobRules } from "./jobs.ts";
 
-export { CronSchedule, ScheduleError, timeZoneError, zonedTimeText } from "./cron_schedule.ts";
-
 /** The kinds of the group batch. */
 export const batchKinds: KindGroup = {
   rules: {

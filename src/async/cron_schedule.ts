@@ -1,5 +1,5 @@
 /**
- * CronSchedule: the times of a CronJob. Grammar, errors and times are those of robfig/cron v3, which Kubernetes uses: the
+ * CronSchedule: the times of a CronJob, and of a schedule of a controller. Grammar, errors and times are those of robfig/cron v3, which Kubernetes uses: the
  * packages of npm differ from it in `@every`, in `N/step`, in days that `*` and a list give together, and where a clock is
  * put forward or back.
  *

@@ -1,4 +1,4 @@
-import { assertEquals, assertThrows, test } from "../../../../tests/testing.ts";
+import { assertEquals, assertThrows, test } from "../../tests/testing.ts";
 import { CronSchedule, zonedTimeText } from "./cron_schedule.ts";
 
 /** The next times after one, in the zone. */
