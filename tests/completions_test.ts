@@ -75,6 +75,8 @@ const freeText: ReadonlySet<string> = new Set([
   "--serve-removed",
   "--service",
   "--start-seconds",
+  "--steps",
+  "--storms",
   "--webhook-url",
 ]);
 

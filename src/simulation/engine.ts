@@ -10,5 +10,6 @@ export type { ProxiedProcess, StaleView } from "./_proxied_process.ts";
 export { RunRecorder } from "./_run_recorder.ts";
 export { type Change, changesSince, type SummaryChange } from "./_server_changes.ts";
 export { conflictingPatch, userFieldManager } from "./_simulated_server.ts";
+export { smallestSubset } from "./_smallest_subset.ts";
 export { type StoredView, storedViews, transientCollections } from "./_stored_views.ts";
 export { UserActions, type UsersServer } from "./_user_actions.ts";

@@ -77,7 +77,12 @@ export function singleFaults(
 
 /** Storms: two to eight random faults. @returns a function that makes the storm of a seed; equal seeds give equal storms */
 export function stormsOf(where: FaultPoints, kinds: ReadonlySet<FaultKind>): (seed: number) => FaultPlan {
-  const choices = [...Map.groupBy(singleFaults(where, kinds), ({ kind }) => kind).values()];
+  return stormsAmong(singleFaults(where, kinds));
+}
+
+/** The same of faults that are known; each kind is as frequent as another one. */
+export function stormsAmong(all: readonly Fault[]): (seed: number) => FaultPlan {
+  const choices = [...Map.groupBy(all, ({ kind }) => kind).values()];
   return (seed) => {
     const random = seededRandom(seed);
     const faults: Fault[] = [];

@@ -71,6 +71,7 @@ export {
   type SimulateProgramOptions,
   stepText,
   webhookServicesOf,
+  withSteps,
   type WorkloadDocument,
   WorkloadFileError,
   type WorkloadReport,

@@ -7,6 +7,7 @@
 import type { OperatorController, Workload } from "../manager/mod.ts";
 import type { Entry } from "../observe/mod.ts";
 import { checkInParallel } from "./_parallel.ts";
+import { smallestSubset } from "./_smallest_subset.ts";
 import { type FaultKind, faultKinds, type FaultPlan } from "./fault_plan.ts";
 import { singleFaults, spread, stormsOf } from "./fault_points.ts";
 import type { Reference } from "./reference.ts";
@@ -333,13 +334,7 @@ function invariantsOf({ violations }: Finding): ReadonlySet<Invariant | undefine
   return new Set(violations.map(({ invariant }) => invariant));
 }
 
-/** Removes faults from a plan, one by one, as long as the rest still fails. @param fails whether a plan still fails */
+/** The smallest plan that still fails, of the faults of a plan. @param fails whether a plan still fails */
 export async function shrink(plan: FaultPlan, fails: (plan: FaultPlan) => Promise<boolean>): Promise<FaultPlan> {
-  let { faults } = plan;
-  for (let index = 0; index < faults.length && faults.length > 1;) {
-    const fewer = faults.filter((_, at) => at !== index);
-    if (await fails({ faults: fewer })) [faults, index] = [fewer, 0];
-    else index++;
-  }
-  return { faults };
+  return { faults: await smallestSubset(plan.faults, (faults) => fails({ faults })) };
 }

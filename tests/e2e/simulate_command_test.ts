@@ -11,8 +11,9 @@ const folder = "tests/e2e/foreign_operator";
 interface ShownReport {
   readonly schedules: number;
   readonly findings: readonly {
-    readonly plan: object;
+    readonly plan: { readonly faults: readonly object[] };
     readonly replay: string;
+    readonly steps?: readonly number[];
     readonly seen: number;
     readonly violations: readonly {
       readonly invariant: string;
@@ -46,6 +47,8 @@ test("simulate --command finds that a crash between two creates loses the second
   assertEquals(code, 1);
   assertEquals(finding?.violations[0]?.object, "configmaps default/a");
   assert(finding !== undefined && finding.seen >= 2);
+  // Creating an Account shows it; neither its deletion nor the next one is needed.
+  assert(finding.steps?.length === 1 && finding.replay.includes(` --steps ${finding.steps[0]} `), finding.replay);
   assert(finding.replay.includes(`--plan '${JSON.stringify(finding.plan)}'`), finding.replay);
   const again = await simulate("half", "--plan", JSON.stringify(finding.plan));
   assertEquals(again.reports[0]?.findings[0]?.violations[0]?.object, "configmaps default/a");
@@ -73,6 +76,13 @@ test("simulate --command finds a crash loop, with the errors of the program as a
   const [finding] = report?.findings ?? [];
   assertEquals(finding?.violations[0]?.message, "the program exits with code 1, 3 times after the last fault");
   assertEquals(finding?.errors, ["ERROR the ConfigMap a is missing (3 times)"]);
+});
+
+test("simulate --command shrinks a storm to the fault and the step that are needed", async () => {
+  const args = ["--faults", "crash", "--points", "0", "--storms", "2", "--max-findings", "1", "--jobs", "2"];
+  const { reports: [report] } = await simulate("half", ...args);
+  const [finding] = report?.findings ?? [];
+  assertEquals([finding?.plan.faults.length, finding?.steps?.length], [1, 1]);
 });
 
 test("simulate --command accuses a correct operator of nothing", async () => {

@@ -56,6 +56,8 @@ export async function simulateProgramCommand(call: Call<SimulateFlags>, command:
     removedVersions: flags.serveRemoved,
     ...(flags.host.length === 0 ? {} : { hosts: flags.host }),
     points: flags.points,
+    storms: flags.storms,
+    firstSeed: flags.seed,
     maxFindings: flags.maxFindings,
     jobs: flags.jobs,
     snapshots: !flags.fromStart,

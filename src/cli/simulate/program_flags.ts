@@ -4,6 +4,17 @@ import { commandLineOnly, flag, text, wholeNumber } from "../flags/mod.ts";
 
 const group = "Options for a program in any language:";
 
+/** The numbers of steps, from 1: `1,4,5`. */
+function stepNumbers() {
+  return text().transform((typed, context) => {
+    const numbers = typed.split(",").map((one) => /^[1-9]\d{0,4}$/.test(one.trim()) ? Number(one) : undefined);
+    const known = numbers.filter((one) => one !== undefined);
+    if (known.length === numbers.length) return known;
+    context.addIssue({ code: "custom", message: "it is no list of step numbers, as 1,4,5" });
+    return z.NEVER;
+  });
+}
+
 /** The flags that only `simulate --command` has. */
 export const programFlags = {
   command: flag(text().optional(), {
@@ -28,6 +39,21 @@ export const programFlags = {
     flags: "--only <name>",
     about: "with --command: simulate only this one of the workloads",
     example: '--only "scale down"',
+    group,
+  }),
+  steps: flag(stepNumbers().optional(), {
+    ...commandLineOnly,
+    flags: "--steps <numbers>",
+    about: "with --command: perform only these steps of the workload, as a finding names them",
+    example: "--steps 1,4,5",
+    group,
+  }),
+  storms: flag(wholeNumber(0, 1_000_000).prefault("0"), {
+    ...commandLineOnly,
+    flags: "--storms <count>",
+    about:
+      "with --command: number of storms (random combinations of faults) for each workload; --seed is the first one",
+    example: "--storms 20",
     group,
   }),
   sample: flag(z.array(text()).default([]), {

@@ -15,6 +15,7 @@ import {
   parseWorkload,
   RecordedAnswers,
   type ServiceStub,
+  withSteps,
   WorkloadFileError,
 } from "../../simulation/mod.ts";
 import { type Call, CommandError, exitCode } from "../command/mod.ts";
@@ -59,7 +60,7 @@ export async function readWorkloads(
   call: Call<SimulateFlags>,
   objects: readonly UntypedObject[],
 ): Promise<readonly ForeignWorkload[]> {
-  const { workload: path, only } = call.flags;
+  const { workload: path, only, steps } = call.flags;
   if (path === undefined) {
     throw new UsageError(
       "Cannot simulate the program: there is no workload",
@@ -67,11 +68,17 @@ export async function readWorkloads(
     );
   }
   const all = path === generatedWorkload ? await generated(call, objects) : await written(path, call);
-  if (only === undefined) return all;
-  const selected = all.filter(({ name }) => name === only);
-  if (selected.length > 0) return selected;
+  const selected = only === undefined ? all : all.filter(({ name }) => name === only);
+  if (selected.length > 0) return steps === undefined ? selected : selected.map((one) => shortened(one, steps));
   const names = all.map(({ name }) => `"${name}"`).join(", ");
   throw new UsageError(`Cannot find the workload "${only}": there are ${names}`);
+}
+
+function shortened(workload: ForeignWorkload, numbers: readonly number[]): ForeignWorkload {
+  const count = workload.steps.length;
+  const unknown = numbers.find((number) => number > count);
+  if (unknown === undefined) return withSteps(workload, numbers);
+  throw new UsageError(`Cannot perform step ${unknown}: the workload "${workload.name}" has ${count} steps`);
 }
 
 async function written(path: string, call: Call<SimulateFlags>): Promise<readonly ForeignWorkload[]> {

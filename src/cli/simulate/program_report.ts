@@ -69,11 +69,22 @@ function findingText(finding: ProgramFinding, replay: string, isFull: boolean): 
     ...violations.map(({ invariant, message }) => `  ${invariant}: ${message}`),
     `  after: ${plan.faults.length === 0 ? "no fault" : plan.faults.map(faultText).join("; ")}`,
     `  seen: in ${seen} of ${runs} runs`,
+    ...shrunkLines(finding),
     `  replay: ${replay}`,
     ...hintLines("errors in its log, which runs without faults do not have:", errors),
     ...hintLines("the last lines of the program:", output),
   ];
   return `${lines.join("\n")}\n\n${timeline}\n`;
+}
+
+/** What was left out of the plan and the workload. */
+function shrunkLines({ shrunk, steps }: ProgramFinding): readonly string[] {
+  if (shrunk === undefined) return [];
+  const parts = [
+    ...(shrunk.faults[1] < shrunk.faults[0] ? [`${shrunk.faults[1]} of ${count(shrunk.faults[0], "fault")}`] : []),
+    ...(steps === undefined ? [] : [`${shrunk.steps[1]} of ${count(shrunk.steps[0], "step")}`]),
+  ];
+  return [`  shrunk: to ${parts.join(" and ")}, in ${count(shrunk.schedules, "run")}`];
 }
 
 function hintLines(title: string, lines: readonly string[]): readonly string[] {
@@ -82,13 +93,14 @@ function hintLines(title: string, lines: readonly string[]): readonly string[] {
 
 /** The command line that runs the plan of a finding again. */
 function replayLine(
-  { workload, plan }: ShownFinding,
+  { workload, plan, steps }: ShownFinding,
   { flags, command, operator }: { readonly flags: SimulateFlags; readonly command: string; readonly operator: string },
 ): string {
   const words = [
     ...[operator, "simulate", "--command", shellWord(command)],
     ...flags.crds.flatMap((path) => ["--crds", shellWord(path)]),
     ...["--workload", shellWord(flags.workload ?? workload), "--only", shellWord(workload)],
+    ...(steps === undefined ? [] : ["--steps", steps.join(",")]),
     ...(flags.workload === generatedWorkload ? ["--max-steps", `${flags.maxSteps}`, "--seed", `${flags.seed}`] : []),
     ...flags.sample.flatMap((path) => ["--sample", shellWord(path)]),
     ...flags.service.flatMap((text) => ["--service", shellWord(text)]),

@@ -54,12 +54,12 @@ export async function canHaveNamespaces(environment: Environment): Promise<boole
   return result.kind === "ended" && result.code === 0;
 }
 
-const request = z.object({ workload: z.string(), plan: faultPlanSchema.optional() });
+/** Both processes are the same program, so a finding is only passed on. */
+const finding = z.custom<ProgramFinding>((value) => typeof value === "object" && value !== null).optional();
+const request = z.object({ workload: z.string(), plan: faultPlanSchema.optional(), shrinks: finding });
 
 /** What is wrong with the program or its files. */
 const failure = z.object({ message: z.string(), advice: z.string(), output: z.array(z.string()) });
-/** Both processes are the same program, so a finding is only passed on. */
-const finding = z.custom<ProgramFinding>((value) => typeof value === "object" && value !== null).optional();
 const learned = z.object({
   faults: z.array(z.custom<Fault>((value) => typeof value === "object" && value !== null)),
   finding,
@@ -70,7 +70,12 @@ const learned = z.object({
   leftovers: z.array(z.string()),
 });
 const checked = z.object({ finding, isUnconfirmed: z.boolean(), isReached: z.boolean(), schedules: z.int() });
-const response = z.object({ failure: failure.optional(), learned: learned.optional(), checked: checked.optional() });
+const response = z.object({
+  failure: failure.optional(),
+  learned: learned.optional(),
+  checked: checked.optional(),
+  shrunk: finding,
+});
 
 /** The workers. They end when this is disposed. */
 export class ProgramWorkers implements Disposable {
@@ -114,6 +119,12 @@ class RemoteChecker implements PlanChecker {
     return checked;
   }
 
+  async shrink(workload: string, finding: ProgramFinding): Promise<ProgramFinding> {
+    const { shrunk } = await this.#send({ workload, shrinks: finding });
+    if (shrunk === undefined) throw new TypeError("Cannot use the worker: it has not shrunk the finding");
+    return shrunk;
+  }
+
   /** @throws CommandError for what is wrong with the program or its files */
   async #send(sent: z.input<typeof request>): Promise<z.output<typeof response>> {
     const answer = parseBounded(response, JSON.parse(await this.#worker.request(JSON.stringify(sent))));
@@ -128,10 +139,11 @@ class RemoteChecker implements PlanChecker {
 export async function runProgramWorker(options: SimulateProgramOptions): Promise<void> {
   let preparing: Promise<ProgramChecker> | undefined;
   await answerWorkerRequests(async (line) => {
-    const { workload, plan } = parseBounded(request, JSON.parse(line));
+    const { workload, plan, shrinks } = parseBounded(request, JSON.parse(line));
     try {
       preparing ??= ProgramChecker.prepare(options);
       const checker = await preparing;
+      if (shrinks !== undefined) return JSON.stringify({ shrunk: await checker.shrink(workload, shrinks) });
       return JSON.stringify(
         plan === undefined
           ? { learned: await checker.learn(workload) }

@@ -21,15 +21,15 @@ export class ClusterState {
     this.#firstRevision = firstRevision;
   }
 
-  /** What is there now, and has happened since the first step. @param outcomes the results of the steps */
-  outcome(outcomes: readonly string[] = []): Outcome {
+  /** What is there now, and has happened since the first step. */
+  outcome(): Outcome {
     const { storage } = this.#control.api.server;
     const objects = [...this.#control.objects()].filter(({ collection, object }) =>
       !uncomparedCollections.has(collection) && !holdsLock(object) &&
       Number(object.metadata.resourceVersion ?? 0) > this.#firstRevision
     );
     const changes = changesSince(storage, this.#firstRevision, uncomparedCollections);
-    return { objects, changes, deletedNamespaces: this.#deletedNamespaces(), outcomes };
+    return { objects, changes, deletedNamespaces: this.#deletedNamespaces(), outcomes: [] };
   }
 
   /** What the program has created for objects that users have created and deleted. */

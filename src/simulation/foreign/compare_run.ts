@@ -35,7 +35,7 @@ export function compareRun(
     const message = `the cluster was not at rest ${Math.round(last.tookMs / 1000)} s later`;
     found.push({ invariant: "quiescence", message, consequence: "The program does not come to rest." });
   }
-  found.push(...stepDifferences(reference, result, { last, expected }));
+  found.push(...stepDifferences(reference, { last, expected }));
   const leaks = leaksIn(reference, result);
   found.push(...leaks);
   const compared = new Comparison(reference, { last, expected });
@@ -68,16 +68,15 @@ interface ComparedSteps {
 
 function stepDifferences(
   { varyingSteps }: ProgramReference,
-  { firstStep }: ForeignRunResult,
   { last, expected }: ComparedSteps,
 ): readonly Violation[] {
-  return last.state.outcomes.flatMap((outcome, index): readonly Violation[] => {
-    const step = firstStep + index;
-    const wanted = expected.state.outcomes[step - 1];
-    if (wanted === undefined || wanted === outcome || varyingSteps.has(step)) return [];
+  const wanted = new Map(expected.outcomes.map(({ step, kind }) => [step, kind]));
+  return last.outcomes.flatMap(({ step, kind }): readonly Violation[] => {
+    const other = wanted.get(step);
+    if (other === undefined || other === kind || varyingSteps.has(step)) return [];
     return [{
       invariant: "end-state",
-      message: `step ${step} ended "${outcome}", without faults "${wanted}"`,
+      message: `step ${step} ended "${kind}", without faults "${other}"`,
       consequence: `Step ${step} of the user ends differently.`,
     }];
   });

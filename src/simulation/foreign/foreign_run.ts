@@ -14,14 +14,14 @@ import { ClusterState, isEqual } from "./cluster_state.ts";
 import { clusterSummary } from "./cluster_summary.ts";
 import { ControlPlane } from "./control_plane.ts";
 import type { ForeignProcess } from "./foreign_process.ts";
-import { stepText } from "./foreign_workload.ts";
+import { performedSteps, stepText } from "./foreign_workload.ts";
 import { startFrontServer } from "./front_server.ts";
 import { freeLocks, isLockWrite } from "./leader_locks.ts";
 import { PassedPoints } from "./passed_points.ts";
 import { StepRunner } from "./perform_step.ts";
 import { type Launch, launchOf, portsOf, webhookUrlOf, writeKubeconfig } from "./program.ts";
 import { ProgramReplicas } from "./program_replicas.ts";
-import type { ForeignRunOptions, ForeignRunResult, StepEnd } from "./run_options.ts";
+import type { ForeignRunOptions, ForeignRunResult, PerformedStep, StepEnd } from "./run_options.ts";
 import { ServiceStubs } from "./service_stubs.ts";
 import { revisionOf } from "./stale_revision.ts";
 
@@ -45,7 +45,7 @@ export class ForeignRun implements AsyncDisposable {
   readonly #entries: Entry[] = [];
   readonly #points = new PassedPoints();
   readonly #steps: StepEnd[] = [];
-  readonly #outcomes: string[] = [];
+  readonly #outcomes: PerformedStep[] = [];
   readonly #failedSteps: string[] = [];
   readonly #startedAt: number;
   readonly #state: ClusterState;
@@ -119,17 +119,18 @@ export class ForeignRun implements AsyncDisposable {
       namespace: workload.namespace,
       restartOperator: () => this.#replicas.restart(),
     });
-    for (const [index, step] of workload.steps.entries()) {
-      if (index + 1 < firstStep) continue;
+    for (const number of performedSteps(workload)) {
+      const step = workload.steps[number - 1];
+      if (number < firstStep || step === undefined) continue;
       if (this.#isDecided()) break;
-      this.#step = index + 1;
+      this.#step = number;
       this.#points.startStep(this.#step);
       this.#faults.startStep(this.#step);
       this.#recorder.note("user", stepText(step));
       const since = this.#control.revision;
       const outcome = await runner.perform(step, signal);
       this.#control.noteCreated(since);
-      this.#outcomes.push(outcome.kind);
+      this.#outcomes.push({ step: number, kind: outcome.kind });
       if (outcome.kind !== "done") this.#failedSteps.push(`step ${this.#step} fails: ${outcome.message}`);
       if (step.atOnce !== true) await this.#settle();
       if (await this.#restartStale(this.#step)) await this.#settle(true);
@@ -148,7 +149,7 @@ export class ForeignRun implements AsyncDisposable {
   }
 
   #result(): ForeignRunResult {
-    const isWhole = this.#step === this.#options.workload.steps.length;
+    const isWhole = this.#step === this.#lastStep;
     return {
       firstStep: this.#options.firstStep ?? 1,
       steps: this.#steps,
@@ -349,10 +350,11 @@ export class ForeignRun implements AsyncDisposable {
     if (this.#faults.applied > 0 && !this.#isExpected(fields)) this.#hasWaitedInVain = true;
     const { api: { server: { storage } }, creators } = this.#control;
     const snapshot = keepsSnapshots === true ? { storage: storage.copy(), creators } : undefined;
-    const state = this.#state.outcome([...this.#outcomes]);
+    const state = this.#state.outcome();
+    const outcomes = [...this.#outcomes];
     const { revision } = this.#control;
     const end: StepEnd = {
-      ...{ step: this.#step, state, summary: clusterSummary(state, learned) },
+      ...{ step: this.#step, state, outcomes, summary: clusterSummary(state, learned) },
       ...{ isSettled, maxGapMs, tookMs, revision, snapshot },
     };
     const replaced = replacesLast ? this.#steps.pop() : undefined;
@@ -393,11 +395,15 @@ export class ForeignRun implements AsyncDisposable {
 
   /** In the state that is expected, a step is over soon; after the last one, a late change would be missed. */
   #neededQuietMs(fields: ReadonlyMap<string, string>): number {
-    const { pace, workload } = this.#options;
-    const isLast = this.#step >= workload.steps.length;
+    const { pace } = this.#options;
+    const isLast = this.#step >= this.#lastStep;
     if (this.#isExpected(fields)) return isLast ? pace.quietMs : Math.min(pace.quietMs, betweenStepsMs);
     const { patienceMs, laterPatienceMs = patienceMs } = pace;
     return isLast || !this.#hasWaitedInVain ? patienceMs : laterPatienceMs;
+  }
+
+  get #lastStep(): number {
+    return performedSteps(this.#options.workload).at(-1) ?? 0;
   }
 
   #isExpected(fields: ReadonlyMap<string, string>): boolean {

@@ -63,6 +63,8 @@ export type StepAction =
 export type ForeignStep = StepAction & {
   /** The next step follows immediately, while the operator is still busy. @default false */
   readonly atOnce?: boolean;
+  /** The step is left out; the others keep their numbers. @default false */
+  readonly isSkipped?: boolean;
 };
 
 /** A sequence of steps. After each one the operator finishes its work, unless the step is `atOnce`. */
@@ -72,6 +74,19 @@ export interface ForeignWorkload {
   /** The namespace of objects that name none. */
   readonly namespace: string;
   readonly steps: readonly ForeignStep[];
+}
+
+/** The numbers of the steps that are performed, from 1. */
+export function performedSteps({ steps }: ForeignWorkload): readonly number[] {
+  return steps.flatMap(({ isSkipped = false }, index) => isSkipped ? [] : [index + 1]);
+}
+
+/** The workload with some of its steps. @param numbers of the steps that are performed */
+export function withSteps(workload: ForeignWorkload, numbers: readonly number[]): ForeignWorkload {
+  const steps = workload.steps.map((step, index): ForeignStep => {
+    return numbers.includes(index + 1) ? step : { ...step, isSkipped: true };
+  });
+  return { ...workload, steps };
 }
 
 /** A step in a few words: `delete ZookeeperCluster zk`. */

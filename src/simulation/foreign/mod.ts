@@ -3,7 +3,7 @@
  * front of it, and the program as a process group, on real time. See docs/guide/simulate_any_operator.md.
  */
 export { PrepareError } from "./baseline.ts";
-export { type ForeignStep, type ForeignWorkload, stepText } from "./foreign_workload.ts";
+export { type ForeignStep, type ForeignWorkload, stepText, withSteps } from "./foreign_workload.ts";
 export { type ProgramIdentity } from "./program_objects.ts";
 export { placeholders } from "./program.ts";
 export { ProgramChecker, ProgramStartError } from "./program_checker.ts";

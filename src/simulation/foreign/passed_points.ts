@@ -38,7 +38,12 @@ export class PassedPoints {
 export function firstStepOf(fault: Fault): number {
   // A stale start follows its step, and the program starts anyway.
   if (fault.kind === "stale") return fault.step + 1;
-  return pointOf(fault)?.step ?? 1;
+  return stepOf(fault) ?? 1;
+}
+
+/** The step that a fault names, if it names one. */
+export function stepOf(fault: Fault): number | undefined {
+  return fault.kind === "stale" ? fault.step : pointOf(fault)?.step;
 }
 
 /** The point of a fault, if it has a name. */

@@ -9,7 +9,7 @@ import { faultKinds, type FaultPlan, noFaults } from "../fault_plan.ts";
 import { focusedTimeline } from "../timeline.ts";
 import { nameOf, shownName } from "../engine.ts";
 import type { Violation } from "../violation.ts";
-import type { ForeignWorkload } from "./foreign_workload.ts";
+import { type ForeignWorkload, performedSteps, withSteps } from "./foreign_workload.ts";
 import { firstStepOf } from "./passed_points.ts";
 import { atNearestPoint } from "./nearest_point.ts";
 import { programFaults } from "./program_faults.ts";
@@ -19,6 +19,7 @@ import { startFailure } from "./program_exits.ts";
 import { type ProgramReference, referenceOf } from "./program_reference.ts";
 import { ProgramSimulation } from "./program_simulation.ts";
 import { provenStarts } from "./proven_starts.ts";
+import { type ReproduceOptions, type ShrinkableWorkload, shrinkFinding } from "./shrink_finding.ts";
 import type { ForeignRunResult, RunPace } from "./run_options.ts";
 import type {
   CheckedPlan,
@@ -78,6 +79,10 @@ export class ProgramChecker implements PlanChecker {
     return await (await this.#stateOf(workload)).check(plan);
   }
 
+  async shrink(workload: string, finding: ProgramFinding): Promise<ProgramFinding> {
+    return await shrinkFinding(await this.#stateOf(workload), finding);
+  }
+
   #stateOf(name: string): Promise<WorkloadState> {
     const workload = this.#options.workloads.find((one) => one.name === name);
     if (workload === undefined) throw new TypeError(`Cannot simulate the workload "${name}": it is not known`);
@@ -104,7 +109,7 @@ interface ReachingRun {
 }
 
 /** The simulation of one workload. */
-class WorkloadState {
+class WorkloadState implements ShrinkableWorkload {
   readonly #simulation: ProgramSimulation;
   readonly #workload: ForeignWorkload;
   readonly #options: SimulateProgramOptions;
@@ -181,6 +186,42 @@ class WorkloadState {
       this.#schedules++;
       return this.#run(noFaults, { firstStep });
     });
+  }
+
+  get performedSteps(): readonly number[] {
+    return performedSteps(this.#workload);
+  }
+
+  /** The same workload with some of its steps. @returns undefined when it is broken without faults, too */
+  async withSteps(numbers: readonly number[]): Promise<WorkloadState | undefined> {
+    try {
+      const shorter = withSteps(this.#workload, numbers);
+      const state = await WorkloadState.learn(this.#simulation, shorter, { ...this.#options, snapshots: false });
+      return state.#reference.violations.length === 0 ? state : undefined;
+    } catch (error) {
+      if (error instanceof ProgramStartError) return undefined;
+      throw error;
+    }
+  }
+
+  get schedules(): number {
+    return this.#schedules;
+  }
+
+  /** Runs a plan once. @returns undefined when it does not break the invariant of a violation */
+  async reproduce(
+    plan: FaultPlan,
+    { violation, isPatient }: ReproduceOptions,
+  ): Promise<ProgramFinding | undefined> {
+    const result = await this.#run(
+      plan,
+      isPatient ? { minPatienceMs: patienceOf(plan) } : { firstStep: this.#startOf(plan) },
+    );
+    const violations = compareRun(this.#reference, result, plan);
+    const isSame = violations.some(({ invariant, object }) =>
+      invariant === violation?.invariant && object === violation.object
+    );
+    return isSame ? this.#findingOf(plan, result, { violations, seen: 1, runs: 1 }) : undefined;
   }
 
   /** Runs a plan, and confirms what it breaks. */
@@ -321,5 +362,5 @@ function patienceOf(plan: FaultPlan): number {
 }
 
 function hasRestart({ faults }: FaultPlan): boolean {
-  return faults.some(({ kind }) => kind === "crash" || kind === "stale");
+  return faults.every(({ kind }) => kind === "crash" || kind === "stale");
 }

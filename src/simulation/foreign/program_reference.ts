@@ -11,7 +11,7 @@ import { itemPatternOf } from "./cluster_state.ts";
 import { clusterSummary, learnedNames, leftoverNames, uncomparedCollections } from "./cluster_summary.ts";
 import { errorPattern } from "./error_logs.ts";
 import { exitViolations } from "./program_exits.ts";
-import type { ForeignRunResult, RunPace, StepEnd } from "./run_options.ts";
+import type { ForeignRunResult, PerformedStep, RunPace, StepEnd } from "./run_options.ts";
 import type { PassedPoint } from "./passed_points.ts";
 import { type NamedChange, namedChanges } from "./stale_revision.ts";
 
@@ -93,8 +93,10 @@ export function referenceOf(runs: readonly ForeignRunResult[], firstRevision: nu
 
 /** The steps whose outcome is not the same in all runs. */
 function varyingSteps(runs: readonly ForeignRunResult[]): ReadonlySet<number> {
-  const [first = [], ...others] = runs.map(({ steps }) => steps.at(-1)?.state.outcomes ?? []);
-  return new Set(first.flatMap((outcome, index) => others.every((one) => one[index] === outcome) ? [] : [index + 1]));
+  const [first = [], ...others] = runs.map(({ steps }) => steps.at(-1)?.outcomes ?? []);
+  const isSame = ({ step, kind }: PerformedStep) =>
+    others.every((outcomes) => outcomes.some((one) => one.step === step && one.kind === kind));
+  return new Set(first.flatMap((outcome) => isSame(outcome) ? [] : [outcome.step]));
 }
 
 function pointKey({ kind, verb, resource, name, occurrence, step }: PassedPoint): string {

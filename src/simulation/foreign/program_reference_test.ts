@@ -29,7 +29,7 @@ function stepEnd(objects: readonly KubeObject[], step = 1): StepEnd {
     outcomes: [],
   };
   const summary = clusterSummary(state);
-  return { step, state, summary, isSettled: true, maxGapMs: 10, tookMs: 100, revision: objects.length };
+  return { step, state, outcomes: [], summary, isSettled: true, maxGapMs: 10, tookMs: 100, revision: objects.length };
 }
 
 function runOf(objects: readonly KubeObject[], more: Partial<ForeignRunResult> = {}): ForeignRunResult {
@@ -72,7 +72,7 @@ test("a list item whose name the server generates is not compared, and the items
 test("a step that ends differently is a violation, but not when runs without faults end it differently", () => {
   const endOf = (outcome: string) => {
     const end = stepEnd([configMap("a", { color: "blue" })]);
-    return runOf([], { steps: [stepEnd([], 0), { ...end, state: { ...end.state, outcomes: [outcome] } }] });
+    return runOf([], { steps: [stepEnd([], 0), { ...end, outcomes: [{ step: 1, kind: outcome }] }] });
   };
   const same = referenceOf([endOf("done"), endOf("done")], 0, pace);
   const messages = compareRun(same, endOf("timedOut"), { faults: [crash] }).map(({ message }) => message);

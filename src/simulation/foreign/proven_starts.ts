@@ -25,11 +25,11 @@ export async function provenStarts(
 function isAsExpected({ steps, points, masked }: ProgramReference, result: ForeignRunResult): boolean {
   const { firstStep } = result;
   const expected = steps.filter(({ step }) => step >= firstStep - 1);
-  const isSame = expected.length === result.steps.length && expected.every(({ summary, state }, index) => {
+  const isSame = expected.length === result.steps.length && expected.every(({ summary, outcomes }, index) => {
     const actual = result.steps[index];
     if (actual === undefined || !isEqual(summary.fields, actual.summary.fields, masked)) return false;
-    const outcomes = state.outcomes.slice(firstStep - 1);
-    return `${actual.state.outcomes}` === `${outcomes}`;
+    const wanted = outcomes.filter(({ step }) => step >= firstStep);
+    return `${actual.outcomes.map(({ kind }) => kind)}` === `${wanted.map(({ kind }) => kind)}`;
   });
   const [end, actualEnd] = [expected.at(-1), result.steps.at(-1)];
   if (!isSame || end === undefined || actualEnd === undefined) return false;

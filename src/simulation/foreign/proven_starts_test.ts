@@ -9,13 +9,13 @@ import type { ForeignRunResult, StepEnd } from "./run_options.ts";
 
 const pace = { quietMs: 1_000, patienceMs: 1_000, startMs: 1_000, settleMs: 1_000 };
 
-function stepEnd(step: number, data: string, outcomes: readonly string[]): StepEnd {
+function stepEnd(step: number, data: string, outcomes: StepEnd["outcomes"]): StepEnd {
   const object = { apiVersion: "v1", kind: "ConfigMap", metadata: { namespace: "default", name: "a" }, data: { data } };
   const objects = [{ collection: "configmaps", object }];
-  const state = { objects, changes: [], deletedNamespaces: new Set<string>(), outcomes };
+  const state = { objects, changes: [], deletedNamespaces: new Set<string>(), outcomes: [] };
   const summary = clusterSummary(state);
   const snapshot = { storage: new ObjectStorage(), creators: { steps: new Set<string>(), program: new Set<string>() } };
-  return { step, state, summary, isSettled: true, maxGapMs: 10, tookMs: 100, revision: 1, snapshot };
+  return { step, state, outcomes, summary, isSettled: true, maxGapMs: 10, tookMs: 100, revision: 1, snapshot };
 }
 
 function updateIn(step: number): PassedPoint {
@@ -25,7 +25,8 @@ function updateIn(step: number): PassedPoint {
 /** A run of three steps, or of its end. */
 function runFrom(firstStep: number, more: Partial<ForeignRunResult> = {}): ForeignRunResult {
   const steps = ["0", "1", "2", "3"].map((data, step) => {
-    return stepEnd(step, data, Array(Math.max(0, step - firstStep + 1)).fill("done"));
+    const performed = [1, 2, 3].filter((number) => number >= firstStep && number <= step);
+    return stepEnd(step, data, performed.map((number) => ({ step: number, kind: "done" })));
   });
   const points = [1, 2, 3].filter((step) => step >= firstStep).map(updateIn);
   return {
@@ -51,8 +52,14 @@ test("runs do not start at a step where the program does not write what it write
 
 test("runs do not start at a step where the state or the outcome of a step is another one", async () => {
   const [start, end] = runFrom(3).steps;
-  assertEquals(await starts({ steps: start === undefined ? [] : [start, stepEnd(3, "other", ["done"])] }), [2, 4]);
-  assertEquals(await starts({ steps: start === undefined ? [] : [start, stepEnd(3, "3", ["timedOut"])] }), [2, 4]);
+  assertEquals(
+    await starts({ steps: start === undefined ? [] : [start, stepEnd(3, "other", [{ step: 3, kind: "done" }])] }),
+    [2, 4],
+  );
+  assertEquals(
+    await starts({ steps: start === undefined ? [] : [start, stepEnd(3, "3", [{ step: 3, kind: "timedOut" }])] }),
+    [2, 4],
+  );
   assertEquals(await starts({ steps: end === undefined ? [] : [end] }), [2, 4]);
 });
 

@@ -77,6 +77,14 @@ export interface ForeignRunOptions {
   readonly onError: (error: unknown) => void;
 }
 
+/** How a step ended. */
+export interface PerformedStep {
+  /** Its number, from 1. */
+  readonly step: number;
+  /** `done`, `rejected` ... */
+  readonly kind: string;
+}
+
 /** The state after a step. */
 export interface StepEnd {
   /** Its number, from 1; 0 is the start of the program. */
@@ -86,6 +94,8 @@ export interface StepEnd {
   /** The same before a restart that followed the step. @default none did */
   readonly before?: Summary;
   readonly state: Outcome;
+  /** Of the steps so far, from the first one that the run has performed. */
+  readonly outcomes: readonly PerformedStep[];
   readonly isSettled: boolean;
   /** The longest time without a change before the last one, in milliseconds. */
   readonly maxGapMs: number;

@@ -38,6 +38,10 @@ export interface SimulateProgramOptions {
   readonly kinds?: ReadonlySet<FaultKind>;
   /** Single faults per workload, spread evenly over all. @default all */
   readonly points?: number;
+  /** Random combinations of faults per workload. @default 0 */
+  readonly storms?: number;
+  /** The seed of the first storm. @default 1 */
+  readonly firstSeed?: number;
   /** Findings after which a workload is left. @default 3 */
   readonly maxFindings?: number;
   /** Runs at the same time in this process: more than one needs `{port}` for each port of the program. @default 1 */
@@ -73,10 +77,22 @@ export interface ProgramProgress {
   readonly findings: number;
 }
 
+/** What was left out of a plan and its workload, because the rest is enough. */
+export interface Shrunk {
+  readonly faults: readonly [before: number, after: number];
+  readonly steps: readonly [before: number, after: number];
+  /** The runs that this took. */
+  readonly schedules: number;
+}
+
 /** A plan that breaks an invariant. */
 export interface ProgramFinding {
   readonly workload: string;
   readonly plan: FaultPlan;
+  /** The numbers of the steps that are needed. @default all */
+  readonly steps?: readonly number[];
+  /** @default nothing was tried, or nothing could be left out */
+  readonly shrunk?: Shrunk;
   readonly violations: readonly Violation[];
   /** In how many of how many runs with the plan it was seen. */
   readonly seen: number;
@@ -149,4 +165,6 @@ export interface PlanChecker {
   learn(workload: string): Promise<LearnedWorkload>;
   /** Runs a plan, and confirms what it breaks. */
   check(workload: string, plan: FaultPlan): Promise<CheckedPlan>;
+  /** Leaves out faults and steps that a finding does not need. @returns the finding itself if it needs all of them */
+  shrink(workload: string, finding: ProgramFinding): Promise<ProgramFinding>;
 }

@@ -1,12 +1,12 @@
 /**
- * simulateProgram(): runs the workloads of a program under every single fault. PlanCheckers do that: this process, or several
- * others, each of which takes the next fault when it is done with the last one.
+ * simulateProgram(): runs the workloads of a program under every single fault, and under storms. PlanCheckers do that: this
+ * process, or several others, each of which takes the next plan when it is done with the last one.
  *
  * Guarantees: findings with the same first violation are reported once; a workload ends early when there are enough. An
  * interrupted simulation reports what it has tried.
  */
 import { type FaultKind, type FaultPlan } from "../fault_plan.ts";
-import { spread } from "../fault_points.ts";
+import { spread, stormsAmong } from "../fault_points.ts";
 import type { ForeignWorkload } from "./foreign_workload.ts";
 import { isSameFinding, ProgramChecker } from "./program_checker.ts";
 import type {
@@ -17,6 +17,7 @@ import type {
   SimulateProgramOptions,
   WorkloadReport,
 } from "./simulate_options.ts";
+import type { Violation } from "../violation.ts";
 
 /** Simulates a program. @throws PrepareError when an object cannot be created @throws ProgramStartError */
 export async function simulateProgram(options: SimulateProgramOptions): Promise<ProgramReport> {
@@ -36,6 +37,8 @@ class WorkloadSimulation {
   readonly #options: SimulateProgramOptions;
   readonly #checkers: readonly PlanChecker[];
   readonly #findings: ProgramFinding[] = [];
+  /** The violations of the findings, also of those that are being shrunk. */
+  readonly #known: (readonly Violation[])[] = [];
   readonly #covered = new Map<FaultKind, { tested: number; all: number }>();
   #schedules = 0;
   #unconfirmed = 0;
@@ -48,7 +51,7 @@ class WorkloadSimulation {
   }
 
   async run(): Promise<WorkloadReport> {
-    const { clock, plan, points = Infinity, onLearned } = this.#options;
+    const { clock, plan, points = Infinity, storms = 0, firstSeed = 1, onLearned } = this.#options;
     const { name } = this.#workload;
     // Each one learns for itself, at the same time.
     const learned = await Promise.all([...new Set(this.#checkers)].map((checker) => checker.learn(name)));
@@ -60,7 +63,13 @@ class WorkloadSimulation {
     for (const { kind } of faults) this.#coverageOf(kind).all++;
     if (finding !== undefined) this.#add(finding);
     else if (plan !== undefined) await this.#checkAll([plan]);
-    else await this.#checkAll(spread(faults, points).map((fault) => ({ faults: [fault] })));
+    else {
+      const stormOf = stormsAmong(faults);
+      await this.#checkAll([
+        ...spread(faults, points).map((fault) => ({ faults: [fault] })),
+        ...Array.from({ length: faults.length === 0 ? 0 : storms }, (_, index) => stormOf(firstSeed + index)),
+      ]);
+    }
     return {
       ...{ workload: name, schedules: this.#schedules, covered: this.#covered, findings: this.#findings },
       ...{ unconfirmed: this.#unconfirmed, unreached: this.#unreached },
@@ -73,7 +82,7 @@ class WorkloadSimulation {
     const { name } = this.#workload;
     let [next, done] = [0, 0];
     const work = async (checker: PlanChecker) => {
-      while (next < plans.length && this.#findings.length < maxFindings && !signal.aborted) {
+      while (next < plans.length && this.#known.length < maxFindings && !signal.aborted) {
         const plan = plans[next++];
         if (plan === undefined) return;
         const checked = await checker.check(name, plan).catch((error: unknown) => {
@@ -82,8 +91,9 @@ class WorkloadSimulation {
           return undefined;
         });
         if (checked === undefined) return;
-        this.#take(checked);
-        for (const { kind } of plan.faults) this.#coverageOf(kind).tested++;
+        await this.#take(checked, checker);
+        // A storm tests combinations.
+        if (plan.faults.length === 1) { for (const { kind } of plan.faults) this.#coverageOf(kind).tested++; }
         const progress = { schedules: ++done, all: plans.length, findings: this.#findings.length };
         onProgress?.({ workload: name, stage: "faults", ...progress });
       }
@@ -91,13 +101,23 @@ class WorkloadSimulation {
     await Promise.all(this.#checkers.map(work));
   }
 
-  #take({ finding, isUnconfirmed, isReached, schedules }: CheckedPlan): void {
+  async #take(checked: CheckedPlan, checker: PlanChecker): Promise<void> {
+    const { finding, isUnconfirmed, isReached, schedules } = checked;
     this.#schedules += schedules;
     if (!isReached) this.#unreached++;
     if (isUnconfirmed) this.#unconfirmed++;
-    if (finding === undefined) return;
-    const isKnown = this.#findings.some(({ violations }) => isSameFinding(violations, finding.violations));
-    if (!isKnown) this.#add(finding);
+    if (finding === undefined || this.#known.some((known) => isSameFinding(known, finding.violations))) return;
+    this.#known.push(finding.violations);
+    // A plan of the user is played as it is.
+    const { plan: given, signal } = this.#options;
+    const shrunk = given !== undefined
+      ? finding
+      : await checker.shrink(this.#workload.name, finding).catch((error: unknown) => {
+        if (!signal.aborted) throw error;
+        return finding;
+      });
+    this.#schedules += shrunk.shrunk?.schedules ?? 0;
+    this.#add(shrunk);
   }
 
   #add(finding: ProgramFinding): void {

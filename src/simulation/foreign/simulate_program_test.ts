@@ -23,6 +23,7 @@ test("simulateProgram() reports what an interrupted simulation has tried", async
       stop.abort();
       return Promise.reject(stop.signal.reason);
     },
+    shrink: (_, finding) => Promise.resolve(finding),
   };
   const { workloads } = await simulateProgram({
     ...{ command: "none", env: {}, objects: [], folder: "/none", checkers: [checker], signal: stop.signal },
