@@ -15,6 +15,7 @@ import { cacheProblems } from "./cache_problems.ts";
 import { causeTexts, changeText, hasOnlyStatus } from "./causes.ts";
 import { controllersOf, History, isSubject, type KnownController, type Subject } from "./history.ts";
 import { violationTexts } from "./notes.ts";
+import { isOfProgram, programChain } from "./program_chains.ts";
 import { type Chain, type Draft, mergeRepeats, reconcileDraft } from "./reconcile_chain.ts";
 import { joined, objectText, shown, timeText } from "./words.ts";
 
@@ -45,7 +46,8 @@ export interface ExplainOptions {
 export function explain(entries: readonly Entry[], subject: Subject, options: ExplainOptions): Explanation {
   const { controllers, limit = 10, dropped = 0, isAll = false, now = entries.at(-1)?.at ?? 0 } = options;
   const history = new History(entries, controllers);
-  const drafts = history.entries.toReversed().flatMap((entry) => draftOf(entry, subject, history, now) ?? []);
+  const draft = isOfProgram(history) ? programDraft : draftOf;
+  const drafts = history.entries.toReversed().flatMap((entry) => draft(entry, subject, history, now) ?? []);
   const hidden = isAll ? [] : drafts.filter(({ isRoutine }) => isRoutine);
   const chains = isAll
     ? drafts.flatMap((draft) => mergeRepeats([draft], now))
@@ -102,6 +104,11 @@ function draftOf(entry: Entry, subject: Subject, history: History, now: number):
     return concerns(entry, subject, history) ? reconcileDraft(entry, history, now) : undefined;
   }
   const chain = otherChain(entry, subject, history);
+  return chain && { chain };
+}
+
+function programDraft(entry: Entry, subject: Subject, history: History): Draft | undefined {
+  const chain = programChain(entry, subject, history);
   return chain && { chain };
 }
 

@@ -1,5 +1,7 @@
 /** changesSince(): what has changed on the simulated server, in order. The summary of a run and its recording read it. */
+import type { KubeObject } from "../api/mod.ts";
 import type { ObjectStorage } from "../apiserver/mod.ts";
+import type { NotedChange, Plain } from "../observe/mod.ts";
 
 /** One change, with its revision. */
 export interface Change {
@@ -34,4 +36,17 @@ export function changesSince(
 
 export function inOrder(changes: readonly SummaryChange[]): readonly SummaryChange[] {
   return changes.toSorted((one, other) => one.change.revision - other.change.revision);
+}
+
+/** Changes as a recording has them. @param withStates with the whole objects */
+export function notedChanges(changes: readonly SummaryChange[], withStates: boolean): readonly NotedChange[] {
+  return changes.map(({ collection, change: { kind, revision, current } }) => {
+    const object = current.object as KubeObject;
+    return {
+      change: kind === "modified" ? "updated" : kind,
+      object: { resource: collection, kind: object.kind, key: current.key },
+      resourceVersion: String(revision),
+      ...(withStates ? { state: object as unknown as Plain } : {}),
+    };
+  });
 }

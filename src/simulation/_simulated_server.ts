@@ -13,12 +13,12 @@ import { type ControllerAccounts, webhookCaller } from "../cluster/mod.ts";
 import type { ObjectName, OperatorController, WorkloadStep } from "../manager/mod.ts";
 import { baselineOf } from "./_baseline.ts";
 import { CachingServer, CountingRandom, WholeSecondClock } from "./_response_cache.ts";
-import type { NotedChange, Plain } from "../observe/mod.ts";
+import type { NotedChange } from "../observe/mod.ts";
 import { ClusterReactions, type Method } from "./_cluster_reactions.ts";
 import { type StoredView, storedViews, transientCollections } from "./_stored_views.ts";
 import type { RunRecorder } from "./_run_recorder.ts";
 import { collectionOfPath, type SentWrite } from "./_sent_fields.ts";
-import { changesSince } from "./_server_changes.ts";
+import { changesSince, notedChanges } from "./_server_changes.ts";
 
 /** Options of a {@link SimulatedServer}. */
 export interface SimulatedServerOptions {
@@ -213,16 +213,7 @@ export class SimulatedServer implements Disposable {
 
   /** The changes since a revision, oldest first, but for those of Events and Leases. */
   changesSince(revision: number, withStates: boolean): readonly NotedChange[] {
-    const changes = changesSince(this.api.server.storage, revision, transientCollections);
-    return changes.map(({ collection, change: { kind, revision, current } }) => {
-      const object = current.object as KubeObject;
-      return {
-        change: kind === "modified" ? "updated" : kind,
-        object: { resource: collection, kind: object.kind, key: current.key },
-        resourceVersion: String(revision),
-        ...(withStates ? { state: object as unknown as Plain } : {}),
-      };
-    });
+    return notedChanges(changesSince(this.api.server.storage, revision, transientCollections), withStates);
   }
 
   /** The stored objects of a collection. */

@@ -6,10 +6,10 @@
  * processes of the same program can help.
  */
 import type { OperatorController, Workload } from "../manager/mod.ts";
-import type { Entry, NoteEntry } from "../observe/mod.ts";
+import type { Entry } from "../observe/mod.ts";
 import { declaredParts, declaredStateViolations } from "./_declared_state.ts";
 import type { FaultPlan } from "./fault_plan.ts";
-import { recordSchedule } from "./recorded_schedule.ts";
+import { recordSchedule, violationNotes } from "./recorded_schedule.ts";
 import { compareWithReference, haveSameResult, memoryViolations, type Reference, referenceOf } from "./reference.ts";
 import type { RunTotals } from "./run_totals.ts";
 import { runSchedule } from "./schedule.ts";
@@ -146,7 +146,7 @@ export class ScheduleChecker {
   ): Promise<readonly Entry[]> {
     const { cleanUp } = await this.reference(workload, replicas);
     const { entries } = await recordSchedule({ ...this.#options(workload, replicas), plan, seed, cleanUp });
-    return [...entries, ...notesOf(violations, entries.at(-1))];
+    return [...entries, ...violationNotes(violations, entries.at(-1))];
   }
 
   #options(name: string, replicas: number) {
@@ -171,13 +171,6 @@ export function controlsOf(workload: Workload, { faults }: FaultPlan): readonly 
 }
 
 type ControlRun = Required<Pick<ScheduleOptions, "workload" | "plan" | "isRestarted">>;
-
-function notesOf(violations: readonly Violation[], last: Entry | undefined): readonly NoteEntry[] {
-  const { id = 0, at = 0 } = last ?? {};
-  return violations.map(({ invariant, message }, index) => {
-    return { kind: "note", id: id + 1 + index, at, causes: [], actor: "violation", what: invariant, detail: message };
-  });
-}
 
 /** Runs that a reference is learned from. */
 const referenceRuns = 3;

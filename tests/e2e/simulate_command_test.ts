@@ -2,8 +2,10 @@
  * Tests of `simulate --command` with a small operator that is a program of its own: its seeded bug is found, with a plan that
  * reproduces it, and its correct twin is not accused.
  */
-import { assert, assertEquals, test } from "../testing.ts";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { assert, assertEquals, assertMatch, assertStringIncludes, test } from "../testing.ts";
 
 const root = join(import.meta.dirname ?? ".", "..", "..");
 const folder = "tests/e2e/foreign_operator";
@@ -83,6 +85,32 @@ test("simulate --command shrinks a storm to the fault and the step that are need
   const { reports: [report] } = await simulate("half", ...args);
   const [finding] = report?.findings ?? [];
   assertEquals([finding?.plan.faults.length, finding?.steps?.length], [1, 1]);
+});
+
+test("simulate --command records a run, and why tells from it how a fault led to the finding", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "pintle-simulate-command-"));
+  try {
+    const file = join(folder, "violation.jsonl");
+    const write = { verb: "create", resource: "secrets", name: "default/a", occurrence: 1, step: 1 };
+    const plan = { faults: [{ kind: "crash", write, moment: "committed", downMs: 50 }] };
+    const { code } = await simulate("half", "--plan", JSON.stringify(plan), "--steps", "1", "--record", file);
+    assertEquals(code, 1);
+    const { stdout } = await new Deno.Command(Deno.execPath(), {
+      cwd: root,
+      args: ["run", "-A", "--no-check", "main.ts", "why", "--file", file, "secret", "default/a"],
+    }).output();
+    const text = new TextDecoder().decode(stdout);
+    assertMatch(
+      text,
+      /Secret default\/a was created by process 1 .*\(fault: crash before the response to the first create /,
+    );
+    assertStringIncludes(text, "→ process 1: the process is killed\n");
+    assertStringIncludes(text, "→ process 2 starts\n");
+    assertMatch(text, /violated: .*configmaps default\/a/);
+    assert(!readFileSync(file, "utf8").includes(btoa("anna")), "the recording has the data of the Secret");
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });
 
 test("simulate --command accuses a correct operator of nothing", async () => {

@@ -57,16 +57,17 @@ export function replayLine(
 const exampleFile = "violation.jsonl";
 
 /** How to have a finding explained: what to run, or what to run first. */
-function explainLine(finding: Finding, context: FindingContext): string {
-  const why = whyLine(finding, context);
-  return context.file === undefined ? `add --record ${exampleFile} to the replay, then run ${why}` : why;
+export function explanation(
+  { operator, file }: Pick<FindingContext, "operator" | "file">,
+  { resource, key }: { readonly resource: string; readonly key: string },
+): string {
+  const why = `${operator} why --file ${file === undefined ? exampleFile : quotedIfNeeded(file)} ${resource} ${key}`;
+  return file === undefined ? `add --record ${exampleFile} to the replay, then run ${why}` : why;
 }
 
-/** The command line that explains a finding. */
-export function whyLine({ violations, recording }: Finding, { operator, controller, file }: FindingContext): string {
+function explainLine({ violations, recording }: Finding, context: FindingContext): string {
   const { resource, key } = explainedObject(recording, violations[0]?.object) ?? { resource: "KIND", key: "NAME" };
-  const primary = resource === "" ? resourceName(controller.primary) : resource;
-  return `${operator} why --file ${file === undefined ? exampleFile : quotedIfNeeded(file)} ${primary} ${key}`;
+  return explanation(context, { resource: resource === "" ? resourceName(context.controller.primary) : resource, key });
 }
 
 /**

@@ -61,6 +61,7 @@ export async function simulateProgramCommand(call: Call<SimulateFlags>, command:
     maxFindings: flags.maxFindings,
     jobs: flags.jobs,
     snapshots: !flags.fromStart,
+    isRecorded: flags.record !== undefined,
     startMs: flags.startSeconds * 1000,
     quietMs: flags.quietSeconds * 1000,
     onError: (error) => session.info(`Warning: ${error instanceof Error ? error.message : error}`),
@@ -82,6 +83,7 @@ async function simulated(
 ): Promise<ProgramReport> {
   const { flags, session } = call;
   using progress = session.progress();
+  let findings = 0;
   const isAlone = flags.sharedNetwork || !await canHaveNamespaces(session.environment);
   const count = flags.plan === undefined ? flags.jobs ?? coreCount() * jobsPerCore : 1;
   using workers = isAlone ? undefined : new ProgramWorkers(session, { count, folder: options.folder });
@@ -92,7 +94,7 @@ async function simulated(
       onLearned: ({ failedSteps }) => {
         for (const text of failedSteps) session.info(`Warning: without faults, ${text}`);
       },
-      onFinding: (finding) => printProgramFinding(finding, call, command),
+      onFinding: (finding) => printProgramFinding(finding, call, { command, isRecorded: ++findings === 1 }),
       onProgress: ({ workload, stage, schedules, all, findings }) =>
         progress.report(
           stage === "reference"

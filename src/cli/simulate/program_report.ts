@@ -4,6 +4,7 @@ import {
   faultKinds,
   faultText,
   foldRepeats,
+  noFaults,
   type ProgramFinding,
   type ProgramReport,
   timelineOf,
@@ -11,20 +12,27 @@ import {
 } from "../../simulation/mod.ts";
 import { type Call, type ExitCode, exitCode } from "../command/mod.ts";
 import { approximateDuration, count, shellWord, table } from "../output/mod.ts";
-import { consequenceText } from "./finding_text.ts";
+import { consequenceText, explanation } from "./finding_text.ts";
+import { writeRecording } from "./record_schedule.ts";
 import { casesOf, writeJUnit } from "./junit.ts";
 import { generatedWorkload } from "./program_inputs.ts";
 import type { SimulateFlags } from "./simulate_flags.ts";
 
-/** Prints a finding when it is found: a run takes minutes, and what was found must not be lost when it is stopped. */
+/**
+ * Prints a finding when it is found: a run takes minutes, and what was found must not be lost when it is stopped.
+ *
+ * @param isRecorded whether the file of `--record` gets it
+ */
 export function printProgramFinding(
   finding: ProgramFinding,
   { flags, session }: Call<SimulateFlags>,
-  command: string,
+  { command, isRecorded }: { readonly command: string; readonly isRecorded: boolean },
 ): void {
   if (flags.output === "json") return;
-  const replay = replayLine(finding, { flags, command, operator: session.operator.name });
-  session.printDocument(findingText(finding, replay, flags.full));
+  const { operator: { name: operator } } = session;
+  const replay = replayLine(finding, { flags, command, operator });
+  const file = isRecorded ? flags.record : undefined;
+  session.printDocument(findingText(finding, { replay, operator, isFull: flags.full, file }));
 }
 
 /** Prints a report, as text without the findings, which were printed when they were found, or as JSON. */
@@ -37,13 +45,18 @@ export async function printProgramReport(
   const code = findings.length === 0 ? exitCode.done : exitCode.failed;
   const replay = (finding: ShownFinding) => replayLine(finding, { flags, command, operator: session.operator.name });
   if (flags.junit !== undefined) {
-    const found = findings.map((finding) => ({ ...finding, text: findingText(finding, replay(finding), false) }));
+    const { name: operator } = session.operator;
+    const found = findings.map((finding) => ({
+      ...finding,
+      text: findingText(finding, { replay: replay(finding), operator, isFull: false }),
+    }));
     const cases = casesOf(workloads.map(({ workload }) => workload), found);
     const seconds = workloads.reduce((sum, { ms }) => sum + ms / 1_000, 0);
     await writeJUnit(flags.junit, [{ name: flags.programName, cases, seconds }]);
   }
+  if (flags.record !== undefined) await recordTo(flags.record, workloads, { flags, session });
   if (flags.output === "json") {
-    const shown = workloads.map((one) => ({
+    const shown = workloads.map(({ passed: _, ...one }) => ({
       ...one,
       covered: Object.fromEntries(one.covered),
       findings: one.findings.map(({ entries: _, ...finding }) => ({ ...finding, replay: replay(finding) })),
@@ -57,10 +70,38 @@ export async function printProgramReport(
   return code;
 }
 
+/** Writes the first finding, or with `--plan` a run without one. */
+async function recordTo(
+  path: string,
+  workloads: readonly WorkloadReport[],
+  { flags, session }: Pick<Call<SimulateFlags>, "flags" | "session">,
+): Promise<void> {
+  const [, controller = ""] = flags.programName.split("/");
+  const [finding] = workloads.flatMap((one) => one.findings);
+  const passed = workloads.find((one) => one.passed !== undefined);
+  const { workload = "", entries = [] } = finding ?? { workload: passed?.workload, entries: passed?.passed };
+  if (entries.length === 0) return session.info(`Nothing is recorded in "${path}": there is no finding`);
+  await writeRecording(path, {
+    ...{ controller, workload, seed: flags.seed, replicas: 1, recording: entries },
+    plan: finding?.plan ?? flags.plan ?? noFaults,
+    violations: finding?.violations ?? [],
+  }, session);
+}
+
 type ShownFinding = Omit<ProgramFinding, "entries">;
 
+/** What the text of a finding depends on. */
+interface FindingContext {
+  readonly replay: string;
+  readonly operator: string;
+  readonly isFull: boolean;
+  /** The file that has the recording of the finding. @default none has it */
+  readonly file?: string;
+}
+
 /** The loss, the violations, how to run it again, the hints of the program, and the timeline. */
-function findingText(finding: ProgramFinding, replay: string, isFull: boolean): string {
+function findingText(finding: ProgramFinding, context: FindingContext): string {
+  const { replay, operator, isFull, file } = context;
   const { workload, plan, violations, seen, runs, output, errors, entries } = finding;
   const timeline = isFull ? foldRepeats(timelineOf(entries)) : finding.timeline;
   const lines = [
@@ -71,10 +112,33 @@ function findingText(finding: ProgramFinding, replay: string, isFull: boolean): 
     `  seen: in ${seen} of ${runs} runs`,
     ...shrunkLines(finding),
     `  replay: ${replay}`,
+    `  explain: ${
+      explanation({ operator, file }, explainedObject(finding) ?? { resource: "KIND", key: "NAMESPACE/NAME" })
+    }`,
+    ...(file === undefined ? [] : [`  look: ${operator} page ${shellWord(file)}`]),
     ...hintLines("errors in its log, which runs without faults do not have:", errors),
     ...hintLines("the last lines of the program:", output),
   ];
   return `${lines.join("\n")}\n\n${timeline}\n`;
+}
+
+/** The object to ask about: that of the violation, if the recording knows it, else that of the write at which a fault was. */
+function explainedObject(
+  { violations, plan, entries }: ProgramFinding,
+): { readonly resource: string; readonly key: string } | undefined {
+  const points = plan.faults.flatMap((fault) =>
+    "write" in fault && typeof fault.write === "object" ? [fault.write] : []
+  );
+  const candidates = [
+    ...violations.map(({ object = "" }) => object.split(" ")),
+    ...points.map(({ resource, name = "" }) => [resource.split("/")[0] ?? "", name]),
+  ];
+  const known =
+    candidates.find(([resource, key]) =>
+      entries.some((entry) => "object" in entry && entry.object?.resource === resource && entry.object?.key === key)
+    ) ?? candidates.at(-1);
+  const [resource = "", key = ""] = known ?? [];
+  return resource === "" || key === "" ? undefined : { resource, key };
 }
 
 /** What was left out of the plan and the workload. */
@@ -96,11 +160,12 @@ function replayLine(
   { workload, plan, steps }: ShownFinding,
   { flags, command, operator }: { readonly flags: SimulateFlags; readonly command: string; readonly operator: string },
 ): string {
+  const performed = steps ?? flags.steps;
   const words = [
     ...[operator, "simulate", "--command", shellWord(command)],
     ...flags.crds.flatMap((path) => ["--crds", shellWord(path)]),
     ...["--workload", shellWord(flags.workload ?? workload), "--only", shellWord(workload)],
-    ...(steps === undefined ? [] : ["--steps", steps.join(",")]),
+    ...(performed === undefined ? [] : ["--steps", performed.join(",")]),
     ...(flags.workload === generatedWorkload ? ["--max-steps", `${flags.maxSteps}`, "--seed", `${flags.seed}`] : []),
     ...flags.sample.flatMap((path) => ["--sample", shellWord(path)]),
     ...flags.service.flatMap((text) => ["--service", shellWord(text)]),

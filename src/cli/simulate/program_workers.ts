@@ -9,6 +9,7 @@
 import { z } from "zod";
 import type { Environment } from "../../runtime/mod.ts";
 import { answerWorkerRequests, ownCommand, spawn, startWorkerProcess, type WorkerProcess } from "../../runtime/mod.ts";
+import type { Entry } from "../../observe/mod.ts";
 import { parseBounded } from "../../schema/mod.ts";
 import {
   type CheckedPlan,
@@ -69,7 +70,8 @@ const learned = z.object({
   starts: z.array(z.int()),
   leftovers: z.array(z.string()),
 });
-const checked = z.object({ finding, isUnconfirmed: z.boolean(), isReached: z.boolean(), schedules: z.int() });
+const passed = z.array(z.custom<Entry>((value) => typeof value === "object" && value !== null)).optional();
+const checked = z.object({ finding, passed, isUnconfirmed: z.boolean(), isReached: z.boolean(), schedules: z.int() });
 const response = z.object({
   failure: failure.optional(),
   learned: learned.optional(),

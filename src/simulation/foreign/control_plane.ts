@@ -16,7 +16,17 @@ import {
 import type { Clock, Random } from "../../async/mod.ts";
 import { ApiError, Client, type Transport } from "../../client/mod.ts";
 import { SimulatedCluster } from "../../cluster/mod.ts";
-import { conflictingPatch, type StoredView, storedViews, userFieldManager, type UsersServer } from "../engine.ts";
+import type { NotedChange } from "../../observe/mod.ts";
+import {
+  changesSince,
+  conflictingPatch,
+  notedChanges,
+  type StoredView,
+  storedViews,
+  transientCollections,
+  userFieldManager,
+  type UsersServer,
+} from "../engine.ts";
 import { knownTextOf } from "../../runtime/mod.ts";
 import type { ProgramIdentity } from "./program_objects.ts";
 
@@ -39,6 +49,8 @@ export interface ControlPlaneOptions {
   readonly execAnswers?: ExecAnswers;
   /** Of the storage: who has created which objects. @default nobody */
   readonly creators?: Creators;
+  /** Called after each write of users and of the simulated cluster. @param since the revision before it */
+  readonly onWrite?: (actor: "user" | "cluster", request: Request, since: number) => void;
   readonly onError: (error: unknown) => void;
 }
 
@@ -61,6 +73,7 @@ export class ControlPlane implements AsyncDisposable, UsersServer {
   /** The UIDs of the objects that steps have created. */
   readonly createdBySteps: Set<string>;
   readonly #createdByProgram: Set<string>;
+  readonly #onWrite: NonNullable<ControlPlaneOptions["onWrite"]>;
   readonly #stop = new AbortController();
   readonly #running: Promise<void>;
   readonly #nodesCreated: Promise<void>;
@@ -69,6 +82,7 @@ export class ControlPlane implements AsyncDisposable, UsersServer {
   constructor(options: ControlPlaneOptions) {
     const { clock, random, storage, identity, ca, onError } = options;
     const { signingKey, removedVersions, callWebhook, execAnswers, creators } = options;
+    this.#onWrite = options.onWrite ?? (() => {});
     this.createdBySteps = new Set(creators?.steps);
     this.#createdByProgram = new Set(creators?.program);
     const token = () => crypto.randomUUID();
@@ -111,12 +125,24 @@ export class ControlPlane implements AsyncDisposable, UsersServer {
     return { steps: new Set(this.createdBySteps), program: new Set(this.#createdByProgram) };
   }
 
+  /** The changes since a revision for a recording, oldest first, but for those of Events and Leases. */
+  changesSince(revision: number, withStates: boolean): readonly NotedChange[] {
+    return notedChanges(changesSince(this.api.server.storage, revision, transientCollections), withStates);
+  }
+
+  /** The kind of a collection: `Deployment` of `deployments.apps`. */
+  kindOf(collection: string): string {
+    return this.api.server.kinds.family(collection)?.storage.kind ?? "";
+  }
+
   /** The transport of one side. */
   transportOf(sender: Sender): Transport {
     return async (request) => {
       const headers = new Headers(request.headers);
       headers.set("authorization", `Bearer ${this.#tokens[sender]}`);
+      const since = this.revision;
       const response = await this.api.server.fetch(new Request(request, { headers }));
+      if (sender !== "program" && request.method !== "GET" && response.ok) this.#onWrite(sender, request, since);
       if (sender === "program" && response.status === 201) await this.#noteCreatedByProgram(response);
       return response;
     };

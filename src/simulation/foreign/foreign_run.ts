@@ -5,21 +5,31 @@
  * Guarantees: when it is disposed, no process of the program lives, and all ports are free.
  */
 import { scope } from "../../async/mod.ts";
-import type { Entry, NewEntry, Recorder } from "../../observe/mod.ts";
+import { type Entry, Recording } from "../../observe/mod.ts";
 import { joinPath, listenTcp, makeDirectory, removePath, type Server } from "../../runtime/mod.ts";
 import { requestInfo } from "../../manager/mod.ts";
-import { FaultIndex, isRenewal, NetworkProxy, RunRecorder, UserActions } from "../engine.ts";
+import {
+  collectionOf,
+  FaultIndex,
+  isRenewal,
+  NetworkProxy,
+  requestText,
+  RunRecorder,
+  transientCollections,
+  UserActions,
+} from "../engine.ts";
 import type { FaultOf } from "../fault_plan.ts";
 import { ClusterState, isEqual } from "./cluster_state.ts";
 import { clusterSummary } from "./cluster_summary.ts";
 import { ControlPlane } from "./control_plane.ts";
 import type { ForeignProcess } from "./foreign_process.ts";
 import { performedSteps, stepText } from "./foreign_workload.ts";
-import { startFrontServer } from "./front_server.ts";
+import { type SendRequest, startFrontServer } from "./front_server.ts";
 import { freeLocks, isLockWrite } from "./leader_locks.ts";
 import { PassedPoints } from "./passed_points.ts";
 import { StepRunner } from "./perform_step.ts";
 import { type Launch, launchOf, portsOf, webhookUrlOf, writeKubeconfig } from "./program.ts";
+import { ProgramRecorder } from "./program_recorder.ts";
 import { ProgramReplicas } from "./program_replicas.ts";
 import type { ForeignRunOptions, ForeignRunResult, PerformedStep, StepEnd } from "./run_options.ts";
 import { ServiceStubs } from "./service_stubs.ts";
@@ -43,6 +53,8 @@ export class ForeignRun implements AsyncDisposable {
   readonly #recorder: RunRecorder;
   readonly #users: UserActions;
   readonly #entries: Entry[] = [];
+  /** The recorded senders of processes. */
+  readonly #senders = new Map<ForeignProcess, SendRequest>();
   readonly #points = new PassedPoints();
   readonly #steps: StepEnd[] = [];
   readonly #outcomes: PerformedStep[] = [];
@@ -70,9 +82,10 @@ export class ForeignRun implements AsyncDisposable {
       ca: options.certificates.ca,
       callWebhook: program.webhooks?.callerOf(() => webhookUrlOf(program, this.#ports)),
       execAnswers: (call) => this.#stubs?.execAnswers(call),
+      onWrite: (actor, request, since) => this.#noteWrite(actor, request, since),
     });
     this.#state = new ClusterState(this.#control, options.firstRevision);
-    this.#recorder = new RunRecorder(this.#recorderOf(), () => []);
+    this.#recorder = this.#newRecorder();
     this.#faults = new FaultIndex(plan, (kind, point) => this.#points.add(kind, point));
     this.#users = new UserActions({
       ...{ server: this.#control, clock, recorder: this.#recorder, foreignMs },
@@ -129,6 +142,7 @@ export class ForeignRun implements AsyncDisposable {
       this.#recorder.note("user", stepText(step));
       const since = this.#control.revision;
       const outcome = await runner.perform(step, signal);
+      if (outcome.kind !== "done") this.#recorder.note("user", "the step is not done", { detail: outcome.message });
       this.#control.noteCreated(since);
       this.#outcomes.push({ step: number, kind: outcome.kind });
       if (outcome.kind !== "done") this.#failedSteps.push(`step ${this.#step} fails: ${outcome.message}`);
@@ -175,23 +189,17 @@ export class ForeignRun implements AsyncDisposable {
   async #listen(): Promise<void> {
     const { certificates, clientCa, onError, program, folder, podNames } = this.#options;
     await makeDirectory(folder);
-    const send = (process: ForeignProcess) => async (request: Request, key: string | undefined) => {
-      const response = await this.#proxy.send(process, request, key);
-      process.hasAnswer = true;
-      if (response.ok && this.#isLockWrite(request)) this.#leader = process;
-      return response;
-    };
     const serviceToken = crypto.randomUUID();
     this.#server = await startFrontServer({
       ...{ certificates, clientCa, onError },
       senderOf: (token) => {
         if (token === serviceToken) return this.#control.transportOf("user");
         const process = this.#replicas.running.find((one) => one.token === token);
-        return process && send(process);
+        return process && this.#senderOf(process);
       },
       senderOfCertificate: () => {
         const [process] = this.#replicas.running;
-        return process && send(process);
+        return process && this.#senderOf(process);
       },
       isCustom: (collection) => this.#isCustom(collection),
       direct: this.#control.transportOf("program"),
@@ -429,18 +437,48 @@ export class ForeignRun implements AsyncDisposable {
     while (await this.#users.undoAfterWrite());
   }
 
-  #recorderOf(): Recorder {
-    const { clock } = this.#options;
-    return {
-      keepsStates: false,
-      record: (entry: NewEntry) => {
-        const id = this.#entries.length + 1;
-        this.#entries.push({ ...entry, id, at: clock.monotonic() - this.#startedAt });
-        return id;
-      },
+  #newRecorder(): RunRecorder {
+    const { clock, isRecorded = false } = this.#options;
+    const sink = { keepsStates: isRecorded, write: (entry: Entry) => void this.#entries.push(entry) };
+    const recording = new Recording({ now: () => clock.now(), maxBytes: 0, sink });
+    if (!isRecorded) return new RunRecorder(recording, () => []);
+    let known = this.#control.revision;
+    return new RunRecorder(recording, (since, withStates) => {
+      // Each change belongs to one note, also when several writes are under way.
+      const changes = this.#control.changesSince(Math.max(since, known), withStates);
+      known = this.#control.revision;
+      return changes;
+    });
+  }
+
+  /** Notes what users and the cluster do to what programs are about. */
+  #noteWrite(actor: "user" | "cluster", request: Request, since: number): void {
+    const info = requestInfo(request);
+    if (this.#options.isRecorded !== true || info === undefined || unnoted.has(collectionOf(info))) return;
+    this.#recorder.note(actor, requestText({ request, info }), { since });
+  }
+
+  /** Sends the requests of a process through the fault layer. */
+  #senderOf(process: ForeignProcess): SendRequest {
+    const send: SendRequest = async (request, key) => {
+      const response = await this.#proxy.send(process, request, key);
+      process.hasAnswer = true;
+      if (response.ok && this.#isLockWrite(request)) this.#leader = process;
+      return response;
     };
+    if (this.#options.isRecorded !== true) return send;
+    const known = this.#senders.get(process);
+    const { clock } = this.#options;
+    const recorder = this.#recorder.recorderOf(process);
+    const kindOf = (collection: string) => this.#control.kindOf(collection);
+    const recorded = known ?? new ProgramRecorder({ recorder, clock, kindOf }).recorded(send);
+    this.#senders.set(process, recorded);
+    return recorded;
   }
 }
+
+/** What changes all the time. */
+const unnoted: ReadonlySet<string> = new Set([...transientCollections, "nodes"]);
 
 /** Ports that are free now. */
 async function freePorts(count: number): Promise<readonly number[]> {

@@ -7,7 +7,7 @@
 import type { Entry } from "../../observe/mod.ts";
 import { faultKinds, type FaultPlan, noFaults } from "../fault_plan.ts";
 import { focusedTimeline } from "../timeline.ts";
-import { nameOf, shownName } from "../engine.ts";
+import { nameOf, shownName, violationNotes } from "../engine.ts";
 import type { Violation } from "../violation.ts";
 import { type ForeignWorkload, performedSteps, withSteps } from "./foreign_workload.ts";
 import { firstStepOf } from "./passed_points.ts";
@@ -230,7 +230,9 @@ class WorkloadState implements ShrinkableWorkload {
     const isReached = plan.faults.length === 0 || result.applied > 0;
     const clean = { isUnconfirmed: false, isReached };
     const violations = compareRun(this.#reference, result, plan);
-    if (violations.length === 0 || this.#isKnown(violations)) return { ...clean, schedules: tried };
+    const { isRecorded = false, plan: given } = this.#options;
+    const passed = isRecorded && given !== undefined ? { passed: result.entries } : {};
+    if (violations.length === 0 || this.#isKnown(violations)) return { ...clean, ...passed, schedules: tried };
     const schedules = tried + await this.#learnMore(wasDifferentBefore(this.#reference, result, plan));
     if (compareRun(this.#reference, result, plan).length === 0) return { ...clean, schedules };
     let seen = 1;
@@ -314,8 +316,9 @@ class WorkloadState implements ShrinkableWorkload {
     { violations, seen, runs }: Pick<ProgramFinding, "violations" | "seen" | "runs">,
   ): ProgramFinding {
     const { output } = result;
-    const entries = result.entries.filter((entry) => !isDiscovery(entry));
-    const timeline = focusedTimeline(entries, objectsOf(violations, result));
+    const entries = [...result.entries, ...violationNotes(violations, result.entries.at(-1))];
+    const shown = entries.filter((entry) => !isDiscovery(entry));
+    const timeline = focusedTimeline(shown, objectsOf(violations, result));
     const errors = newErrors(result.errors, this.#reference.errors);
     return { workload: this.#workload.name, plan, violations, seen, runs, timeline, entries, output, errors };
   }

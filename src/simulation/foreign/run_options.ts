@@ -69,6 +69,8 @@ export interface ForeignRunOptions {
   readonly learned?: LearnedNames;
   /** Watches that the program opens. @default one is enough */
   readonly watches?: number;
+  /** Records all requests and events, with whole objects. @default notes only, of which a timeline is made */
+  readonly isRecorded?: boolean;
   /** Keeps a copy of the storage after each step. @default false */
   readonly keepsSnapshots?: boolean;
   readonly clock: Clock;

@@ -52,6 +52,8 @@ export interface SimulateProgramOptions {
   readonly hasOwnNetwork?: boolean;
   /** Runs start at a later step, where the program does the same then. @default true */
   readonly snapshots?: boolean;
+  /** The runs have recordings for `why` and `page`, with whole objects. @default of their notes only */
+  readonly isRecorded?: boolean;
   /** Milliseconds from the start of the program until it watches. @default 60000 */
   readonly startMs?: number;
   /** Milliseconds without a change after which the first runs count as at rest. @default 3000 */
@@ -114,6 +116,8 @@ export interface WorkloadReport {
   readonly schedules: number;
   readonly covered: ReadonlyMap<FaultKind, { readonly tested: number; readonly all: number }>;
   readonly findings: readonly ProgramFinding[];
+  /** See {@link CheckedPlan}. */
+  readonly passed?: readonly Entry[];
   /** Violations that were not seen again. */
   readonly unconfirmed: number;
   /** Plans of which no fault took place: the program did not come to its point. */
@@ -154,6 +158,8 @@ export interface CheckedPlan {
   readonly finding?: ProgramFinding;
   /** It broke an invariant, but not again. */
   readonly isUnconfirmed: boolean;
+  /** The recording of a plan of the user that breaks nothing, if runs are recorded. */
+  readonly passed?: readonly Entry[];
   /** A fault of the plan took place. */
   readonly isReached: boolean;
   readonly schedules: number;

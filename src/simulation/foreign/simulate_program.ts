@@ -40,6 +40,7 @@ class WorkloadSimulation {
   /** The violations of the findings, also of those that are being shrunk. */
   readonly #known: (readonly Violation[])[] = [];
   readonly #covered = new Map<FaultKind, { tested: number; all: number }>();
+  #passed: CheckedPlan["passed"];
   #schedules = 0;
   #unconfirmed = 0;
   #unreached = 0;
@@ -72,6 +73,7 @@ class WorkloadSimulation {
     }
     return {
       ...{ workload: name, schedules: this.#schedules, covered: this.#covered, findings: this.#findings },
+      ...(this.#passed === undefined ? {} : { passed: this.#passed }),
       ...{ unconfirmed: this.#unconfirmed, unreached: this.#unreached },
       ...{ convergenceMs, starts, leftovers, ms: clock.monotonic() - startedAt },
     };
@@ -104,6 +106,7 @@ class WorkloadSimulation {
   async #take(checked: CheckedPlan, checker: PlanChecker): Promise<void> {
     const { finding, isUnconfirmed, isReached, schedules } = checked;
     this.#schedules += schedules;
+    this.#passed = checked.passed;
     if (!isReached) this.#unreached++;
     if (isUnconfirmed) this.#unconfirmed++;
     if (finding === undefined || this.#known.some((known) => isSameFinding(known, finding.violations))) return;
