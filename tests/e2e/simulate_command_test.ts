@@ -113,6 +113,18 @@ test("simulate --command records a run, and why tells from it how a fault led to
   }
 });
 
+test("simulate --command --rbac finds a rule that the manifests of the program lack", async () => {
+  const args = ["--rbac", `${folder}/rbac.yaml`, "--workload", `${folder}/deletion.yaml`, "--faults", "crash"];
+  const { code, reports: [report] } = await simulate("none", ...args, "--jobs", "1");
+  const [finding] = report?.findings ?? [];
+  assertEquals([code, finding?.plan.faults], [1, []]);
+  assertEquals(finding?.violations.map(({ message }) => message), [
+    "the program may not create configmaps in the namespace default: its rules lack " +
+    '{"apiGroups":[""],"resources":["configmaps"],"verbs":["create"]}',
+  ]);
+  assert(finding?.replay.includes(` --rbac ${folder}/rbac.yaml `), finding?.replay);
+});
+
 test("simulate --command accuses a correct operator of nothing", async () => {
   const kinds = ["crash", "stale", "answer", "event"].flatMap((kind) => ["--faults", kind]);
   const { code, reports: [report] } = await simulate("none", ...kinds, "--points", "40", "--jobs", "3");

@@ -16,7 +16,7 @@ import { type Call, CommandError, type ExitCode, exitCode, listenForInterrupts }
 import { UsageError } from "../flags/mod.ts";
 import { scope } from "../../async/mod.ts";
 import { programError } from "./program_errors.ts";
-import { readObjects, readServices, readWorkloads } from "./program_inputs.ts";
+import { readAccess, readObjects, readServices, readWorkloads } from "./program_inputs.ts";
 import { printProgramFinding, printProgramReport } from "./program_report.ts";
 import { canHaveNamespaces, ProgramWorkers, programWorkerVariable, runProgramWorker } from "./program_workers.ts";
 import type { SimulateFlags } from "./simulate_flags.ts";
@@ -32,7 +32,8 @@ export async function simulateProgramCommand(call: Call<SimulateFlags>, command:
   if (namespace === "" || name === "") {
     throw new UsageError(`Cannot simulate the program "${flags.programName}": it has no namespace and name`);
   }
-  const objects = await readObjects(call);
+  const [crds, access] = [await readObjects(call), await readAccess(call)];
+  const objects = [...crds, ...access];
   checkWebhooks(objects, flags.webhookUrl);
   const workloads = await readWorkloads(call, objects);
   const services = await readServices(call);
@@ -62,6 +63,7 @@ export async function simulateProgramCommand(call: Call<SimulateFlags>, command:
     jobs: flags.jobs,
     snapshots: !flags.fromStart,
     isRecorded: flags.record !== undefined,
+    hasRules: access.length > 0,
     startMs: flags.startSeconds * 1000,
     quietMs: flags.quietSeconds * 1000,
     onError: (error) => session.info(`Warning: ${error instanceof Error ? error.message : error}`),

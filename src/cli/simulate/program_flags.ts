@@ -34,6 +34,17 @@ export const programFlags = {
     completes: "file",
     group,
   }),
+  rbac: flag(z.array(text()).default([]), {
+    ...commandLineOnly,
+    flags: "--rbac <path>",
+    about:
+      "with --command: a file or folder with Roles and bindings; the program may do what they allow its ServiceAccount " +
+      "(--program-name), and a request that they do not allow is a finding with the missing rule; can be repeated",
+    example: "--rbac config/rbac",
+    arity: "list",
+    completes: "file",
+    group,
+  }),
   only: flag(text().optional(), {
     ...commandLineOnly,
     flags: "--only <name>",

@@ -31,6 +31,36 @@ export async function readObjects(call: Call<SimulateFlags>): Promise<readonly U
   return await objectsOf(call.flags.crds, call);
 }
 
+const accessKinds: ReadonlySet<string> = new Set([
+  ...["Namespace", "ServiceAccount", "Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding"],
+]);
+
+/** The roles and bindings of `--rbac`; its files may have other objects. @throws UsageError when none is for the program */
+export async function readAccess(call: Call<SimulateFlags>): Promise<readonly UntypedObject[]> {
+  const { rbac, programName } = call.flags;
+  if (rbac.length === 0) return [];
+  const objects = (await objectsOf(rbac, call)).filter(({ kind }) => accessKinds.has(kind));
+  const accounts = new Set(objects.flatMap(boundAccounts));
+  if (accounts.has(programName)) return objects;
+  const state = accounts.size === 0
+    ? "there are no bindings of ServiceAccounts"
+    : `bound are ${[...accounts].join(", ")}`;
+  throw new UsageError(
+    `Cannot use the rules of --rbac for the ServiceAccount "${programName}": ${state}`,
+    "Name the ServiceAccount of the program with --program-name NAMESPACE/NAME",
+  );
+}
+
+/** The ServiceAccounts of a binding: `system/manager`. */
+function boundAccounts(object: UntypedObject): readonly string[] {
+  const subjects: unknown = Reflect.get(object, "subjects");
+  if (!Array.isArray(subjects)) return [];
+  return subjects.flatMap((subject: unknown) => {
+    if (!isJsonObject(subject) || subject.kind !== "ServiceAccount") return [];
+    return [`${subject.namespace ?? object.metadata.namespace ?? ""}/${subject.name}`];
+  });
+}
+
 async function objectsOf(paths: readonly string[], call: Call<SimulateFlags>): Promise<readonly UntypedObject[]> {
   const objects: UntypedObject[] = [];
   for (const path of paths) {

@@ -164,6 +164,7 @@ function replayLine(
   const words = [
     ...[operator, "simulate", "--command", shellWord(command)],
     ...flags.crds.flatMap((path) => ["--crds", shellWord(path)]),
+    ...flags.rbac.flatMap((path) => ["--rbac", shellWord(path)]),
     ...["--workload", shellWord(flags.workload ?? workload), "--only", shellWord(workload)],
     ...(performed === undefined ? [] : ["--steps", performed.join(",")]),
     ...(flags.workload === generatedWorkload ? ["--max-steps", `${flags.maxSteps}`, "--seed", `${flags.seed}`] : []),

@@ -16,6 +16,7 @@ import {
 import type { Clock, Random } from "../../async/mod.ts";
 import { ApiError, Client, type Transport } from "../../client/mod.ts";
 import { SimulatedCluster } from "../../cluster/mod.ts";
+import { requestInfo } from "../../manager/mod.ts";
 import type { NotedChange } from "../../observe/mod.ts";
 import {
   changesSince,
@@ -28,6 +29,7 @@ import {
   type UsersServer,
 } from "../engine.ts";
 import { knownTextOf } from "../../runtime/mod.ts";
+import { ProgramAccess, type ReviewedAttributes } from "./program_access.ts";
 import type { ProgramIdentity } from "./program_objects.ts";
 
 /** Options of a {@link ControlPlane}. */
@@ -47,6 +49,8 @@ export interface ControlPlaneOptions {
   readonly callWebhook?: CallWebhook;
   /** Scripts the commands of containers. @default the small shell of the server runs those that it knows */
   readonly execAnswers?: ExecAnswers;
+  /** The program may do what the bindings of its ServiceAccount allow. @default false: it may do everything */
+  readonly hasRules?: boolean;
   /** Of the storage: who has created which objects. @default nobody */
   readonly creators?: Creators;
   /** Called after each write of users and of the simulated cluster. @param since the revision before it */
@@ -70,6 +74,8 @@ export class ControlPlane implements AsyncDisposable, UsersServer {
   readonly api: KubernetesApi;
   /** A client that acts as a user. */
   readonly user: Client;
+  /** What the program may not do. */
+  readonly access: ProgramAccess;
   /** The UIDs of the objects that steps have created. */
   readonly createdBySteps: Set<string>;
   readonly #createdByProgram: Set<string>;
@@ -88,12 +94,17 @@ export class ControlPlane implements AsyncDisposable, UsersServer {
     const token = () => crypto.randomUUID();
     this.#tokens = { user: token(), program: token(), cluster: token() };
     const account = `system:serviceaccount:${identity.namespace}:${identity.name}`;
+    const accountGroups = [`system:serviceaccounts:${identity.namespace}`, "system:serviceaccounts"];
+    const program = options.hasRules === true
+      ? { ...userOf(account), groups: [...accountGroups, "system:authenticated"] }
+      : userOf(account);
+    this.access = new ProgramAccess((attributes) => this.#mayDo(program, attributes));
     this.api = kubernetesApi({
       ...{ clock, random, onError, signingKey, removedVersions, callWebhook, execAnswers },
       storage: storage?.copy() ?? new ObjectStorage(),
       tokens: new Map([
         [this.#tokens.user, userOf(userFieldManager)],
-        [this.#tokens.program, userOf(account)],
+        [this.#tokens.program, program],
         [this.#tokens.cluster, userOf("system:kube-controller-manager")],
       ]),
       components: ["controller-manager", "scheduler"],
@@ -144,8 +155,24 @@ export class ControlPlane implements AsyncDisposable, UsersServer {
       const response = await this.api.server.fetch(new Request(request, { headers }));
       if (sender !== "program" && request.method !== "GET" && response.ok) this.#onWrite(sender, request, since);
       if (sender === "program" && response.status === 201) await this.#noteCreatedByProgram(response);
+      if (sender === "program" && response.status === 403) await this.access.noteForbidden(requestInfo(request));
       return response;
     };
+  }
+
+  /** Asks the server what the rules of a user allow. */
+  async #mayDo({ name, groups }: User, resourceAttributes: ReviewedAttributes): Promise<boolean> {
+    const apiVersion = "authorization.k8s.io/v1";
+    const spec = { user: name, groups, resourceAttributes };
+    const response = await this.transportOf("user")(
+      new Request(`http://api/apis/${apiVersion}/subjectaccessreviews`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ apiVersion, kind: "SubjectAccessReview", spec }),
+      }),
+    );
+    const { status }: { readonly status?: { readonly allowed?: boolean } } = await response.json();
+    return status?.allowed === true;
   }
 
   async #noteCreatedByProgram(response: Response): Promise<void> {

@@ -73,11 +73,12 @@ export class ForeignRun implements AsyncDisposable {
   #hasWaitedInVain = false;
 
   constructor(options: ForeignRunOptions) {
-    const { clock, random, plan, program, storage, onError, removedVersions, signingKey, signal, creators } = options;
+    const { clock, random, plan, program, storage, onError, removedVersions, signingKey, signal } = options;
+    const { creators, hasRules } = options;
     this.#options = options;
     this.#startedAt = clock.monotonic();
     this.#control = new ControlPlane({
-      ...{ clock, random, storage, onError, removedVersions, signingKey, creators },
+      ...{ clock, random, storage, onError, removedVersions, signingKey, creators, hasRules },
       identity: program.identity,
       ca: options.certificates.ca,
       callWebhook: program.webhooks?.callerOf(() => webhookUrlOf(program, this.#ports)),
@@ -170,7 +171,7 @@ export class ForeignRun implements AsyncDisposable {
       points: this.#points.list,
       watches: this.#openWatches(),
       collections: [...this.#points.collections],
-      violations: this.#users.violations(),
+      violations: [...this.#control.access.violations(), ...this.#users.violations()],
       failedSteps: this.#failedSteps,
       exits: this.#replicas.exits,
       leftovers: isWhole ? this.#state.leftovers() : [],

@@ -348,8 +348,9 @@ export function isSameFinding([one]: readonly Violation[], [other]: readonly Vio
   return one?.invariant === other?.invariant && one?.object === other?.object && one?.message === other?.message;
 }
 
-function notStarted({ exits, output }: ForeignRunResult): ProgramStartError {
-  return new ProgramStartError(startFailure(exits), output);
+function notStarted({ exits, output, violations }: ForeignRunResult): ProgramStartError {
+  const denied = violations.filter(({ invariant }) => invariant === "declared-access").map(({ message }) => message);
+  return new ProgramStartError([startFailure(exits), ...denied].join("; "), output);
 }
 
 /** Violations that a program may only be slow to repair. */

@@ -64,7 +64,8 @@ export class ProgramSimulation {
   /** Runs a workload once. @param how from an earlier state, with what is expected */
   async runOnce(workload: ForeignWorkload, how: RunVariant): Promise<ForeignRunResult> {
     const { program, certificates, clientCa, prepared } = this.#parts;
-    const { clock, signal, onError, folder, services, hasOwnNetwork, removedVersions, isRecorded } = this.#options;
+    const { clock, signal, onError, folder, services, hasOwnNetwork, removedVersions, isRecorded, hasRules } =
+      this.#options;
     const number = ++this.#runs;
     await using run = new ForeignRun({
       ...{
@@ -79,6 +80,7 @@ export class ProgramSimulation {
         hasOwnNetwork,
         removedVersions,
         isRecorded,
+        hasRules,
       },
       plan: noFaults,
       storage: prepared.storage,

@@ -69,6 +69,8 @@ export interface ForeignRunOptions {
   readonly learned?: LearnedNames;
   /** Watches that the program opens. @default one is enough */
   readonly watches?: number;
+  /** The program may do what the bindings of its ServiceAccount allow. @default false: it may do everything */
+  readonly hasRules?: boolean;
   /** Records all requests and events, with whole objects. @default notes only, of which a timeline is made */
   readonly isRecorded?: boolean;
   /** Keeps a copy of the storage after each step. @default false */

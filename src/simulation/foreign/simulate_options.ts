@@ -52,6 +52,8 @@ export interface SimulateProgramOptions {
   readonly hasOwnNetwork?: boolean;
   /** Runs start at a later step, where the program does the same then. @default true */
   readonly snapshots?: boolean;
+  /** The program may do what the bindings of its ServiceAccount among the objects allow. @default it may do everything */
+  readonly hasRules?: boolean;
   /** The runs have recordings for `why` and `page`, with whole objects. @default of their notes only */
   readonly isRecorded?: boolean;
   /** Milliseconds from the start of the program until it watches. @default 60000 */
