@@ -27,9 +27,11 @@ interface ShownReport {
   }[];
 }
 
-/** Runs the command. */
+/** Runs the command. @param bug of the operator, or its variables: `BUG=half ELECT=1` */
 async function simulate(bug: string, ...args: readonly string[]): Promise<{ code: number; reports: ShownReport[] }> {
-  const operator = `env BUG=${bug} ${Deno.execPath()} run -A --no-check ${folder}/operator.mjs {kubeconfig}`;
+  const operator = `env ${
+    bug.includes("=") ? bug : `BUG=${bug}`
+  } ${Deno.execPath()} run -A --no-check ${folder}/operator.mjs {kubeconfig}`;
   const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
     cwd: root,
     args: [
@@ -123,6 +125,24 @@ test("simulate --command --rbac finds a rule that the manifests of the program l
     '{"apiGroups":[""],"resources":["configmaps"],"verbs":["create"]}',
   ]);
   assert(finding?.replay.includes(` --rbac ${folder}/rbac.yaml `), finding?.replay);
+});
+
+test("simulate --command --replicas finds what is lost when a standby takes over, and replicas without a lock", async () => {
+  const args = ["--replicas", "2", "--workload", `${folder}/deletion.yaml`, "--max-findings", "1", "--jobs", "2"];
+  const { reports: [report] } = await simulate("BUG=half ELECT=1", ...args, "--faults", "crash");
+  const [finding] = report?.findings ?? [];
+  assertEquals(finding?.violations[0]?.object, "configmaps default/a");
+  assert(finding?.replay.includes(" --replicas 2 "), finding?.replay);
+  const without = await simulate("none", ...args);
+  const [first] = without.reports[0]?.findings[0]?.violations ?? [];
+  assertEquals([first?.invariant, first?.message], ["one-leader", "two replicas write, and none of them has a lock"]);
+});
+
+test("simulate --command --replicas accuses no operator whose paused leader gives up when it has lost its Lease", async () => {
+  const args = ["--replicas", "2", "--workload", `${folder}/deletion.yaml`, "--jobs", "2"];
+  const kinds = ["--faults", "pause", "--faults", "lease", "--points", "6"];
+  const { code, reports: [report] } = await simulate("BUG=none ELECT=1", ...args, ...kinds);
+  assertEquals([code, report?.findings], [0, []]);
 });
 
 test("simulate --command accuses a correct operator of nothing", async () => {

@@ -51,6 +51,7 @@ export async function simulateProgramCommand(call: Call<SimulateFlags>, command:
     hasOwnNetwork: workerFolder !== undefined,
     env: programVariables(session.environment),
     identity: { namespace, name },
+    replicas: flags.replicas,
     webhookUrl: flags.webhookUrl,
     plan: flags.plan,
     ...(flags.faults.length === 0 ? {} : { kinds: new Set(flags.faults) }),

@@ -82,7 +82,7 @@ async function recordTo(
   const { workload = "", entries = [] } = finding ?? { workload: passed?.workload, entries: passed?.passed };
   if (entries.length === 0) return session.info(`Nothing is recorded in "${path}": there is no finding`);
   await writeRecording(path, {
-    ...{ controller, workload, seed: flags.seed, replicas: 1, recording: entries },
+    ...{ controller, workload, seed: flags.seed, replicas: flags.replicas, recording: entries },
     plan: finding?.plan ?? flags.plan ?? noFaults,
     violations: finding?.violations ?? [],
   }, session);
@@ -175,6 +175,7 @@ function replayLine(
     ...flags.serveRemoved.flatMap((version) => ["--serve-removed", shellWord(version)]),
     ...flags.host.flatMap((host) => ["--host", shellWord(host)]),
     ...(flags.sharedNetwork ? ["--shared-network"] : []),
+    ...(flags.replicas === 1 ? [] : ["--replicas", `${flags.replicas}`]),
     ...(flags.programName === defaultName ? [] : ["--program-name", shellWord(flags.programName)]),
     ...["--plan", shellWord(JSON.stringify(plan))],
   ];

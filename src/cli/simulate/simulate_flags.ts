@@ -82,7 +82,7 @@ export const simulateFlags = z.object({
   replicas: flag(wholeNumber(1, 5).prefault("1"), {
     ...commandLineOnly,
     flags: "--replicas <count>",
-    about: "replicas with leader election, with --plan",
+    about: "replicas with leader election: of a controller with --plan, of a program with --command",
     example: "--replicas 2",
   }),
   jobs: flag(wholeNumber(1, 1_000).optional(), {

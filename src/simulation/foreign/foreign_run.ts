@@ -6,12 +6,11 @@
  */
 import { scope } from "../../async/mod.ts";
 import { type Entry, Recording } from "../../observe/mod.ts";
-import { joinPath, listenTcp, makeDirectory, removePath, type Server } from "../../runtime/mod.ts";
+import { joinPath, makeDirectory, removePath, type Server } from "../../runtime/mod.ts";
 import { requestInfo } from "../../manager/mod.ts";
 import {
   collectionOf,
   FaultIndex,
-  isRenewal,
   NetworkProxy,
   requestText,
   RunRecorder,
@@ -28,7 +27,8 @@ import { type SendRequest, startFrontServer } from "./front_server.ts";
 import { freeLocks, isLockWrite } from "./leader_locks.ts";
 import { PassedPoints } from "./passed_points.ts";
 import { StepRunner } from "./perform_step.ts";
-import { type Launch, launchOf, portsOf, webhookUrlOf, writeKubeconfig } from "./program.ts";
+import { freePorts, type Launch, launchOf, portsOf, webhookUrlOf, writeKubeconfig } from "./program.ts";
+import { ProgramLeader } from "./program_leader.ts";
 import { ProgramRecorder } from "./program_recorder.ts";
 import { ProgramReplicas } from "./program_replicas.ts";
 import type { ForeignRunOptions, ForeignRunResult, PerformedStep, StepEnd } from "./run_options.ts";
@@ -62,11 +62,10 @@ export class ForeignRun implements AsyncDisposable {
   readonly #startedAt: number;
   readonly #state: ClusterState;
   readonly #replicas: ProgramReplicas;
+  readonly #leader: ProgramLeader<ForeignProcess>;
   #server: Server | undefined;
   #stubs: ServiceStubs | undefined;
   #ports: readonly number[] = [];
-  /** The process that has written a lock last. */
-  #leader: ForeignProcess | undefined;
   #step = 0;
   #isPumping = false;
   /** A step has come to rest after a fault in a state that is not the expected one. */
@@ -105,6 +104,7 @@ export class ForeignRun implements AsyncDisposable {
         if (request.method === "DELETE") this.#users.noteDelete(new URL(request.url).pathname);
       },
     });
+    this.#leader = new ProgramLeader((request) => isLockWrite(request, this.#control), () => clock.monotonic());
     this.#replicas = new ProgramReplicas({
       ...{ clock, signal, onError, recorder: this.#recorder, count: options.podNames.length },
       workingDirectory: program.workingDirectory,
@@ -171,7 +171,7 @@ export class ForeignRun implements AsyncDisposable {
       points: this.#points.list,
       watches: this.#openWatches(),
       collections: [...this.#points.collections],
-      violations: [...this.#control.access.violations(), ...this.#users.violations()],
+      violations: [this.#control.access, this.#users, this.#leader].flatMap((one) => one.violations()),
       failedSteps: this.#failedSteps,
       exits: this.#replicas.exits,
       leftovers: isWhole ? this.#state.leftovers() : [],
@@ -220,22 +220,21 @@ export class ForeignRun implements AsyncDisposable {
     });
   }
 
-  #isLockWrite(request: Request): boolean {
-    return request.method !== "GET" && (isRenewal(requestInfo(request)) || isLockWrite(request, this.#control));
-  }
-
   /** The next process does not wait for the end of a lock: that of a killed leader is free. */
   async #onEnd(process: ForeignProcess | undefined): Promise<void> {
-    const isLeader = process === this.#leader || this.#options.podNames.length === 1;
-    if (isLeader) await freeLocks(this.#control);
+    if (!this.#hasStandby || this.#leader.isLeader(process)) await freeLocks(this.#control);
     await this.#stubs?.operatorEnded();
   }
 
   /** A paused leader loses its lock to another replica at once, as after a pause that is longer than its duration. */
   #onPause(process: ForeignProcess): void {
-    if (process !== this.#leader || this.#options.podNames.length === 1) return;
+    if (!this.#hasStandby || !this.#leader.isLeader(process)) return;
     this.#recorder.note("fault", "the lock of the paused process expires", { process: process.id });
     freeLocks(this.#control).catch(this.#options.onError);
+  }
+
+  get #hasStandby(): boolean {
+    return this.#options.podNames.length > 1;
   }
 
   #isCustom(collection: string): boolean {
@@ -246,11 +245,10 @@ export class ForeignRun implements AsyncDisposable {
   /** How a process of a replica is started. Replicas have no file and no port in common. */
   #launch(replica: number, token: string): Promise<Launch> {
     const { program, podNames, folder } = this.#options;
-    const isOnly = podNames.length === 1;
     const ports = portsOf(program);
     return launchOf(program, {
       ...{ token, stubs: this.#stubs, port: this.#server?.port ?? 0 },
-      folder: isOnly ? folder : joinPath(folder, `replica-${replica}`),
+      folder: this.#hasStandby ? joinPath(folder, `replica-${replica}`) : folder,
       podName: podNames[replica - 1] ?? "",
       freePorts: this.#ports.slice((replica - 1) * ports, replica * ports),
     });
@@ -263,7 +261,8 @@ export class ForeignRun implements AsyncDisposable {
   #isDecided(): boolean {
     const { plan, expected, starts } = this.#options;
     const last = this.#steps.at(-1);
-    const isRestarted = plan.faults.length > 0 && plan.faults.every(({ kind }) => kind === "crash" || kind === "stale");
+    const isRestarted = !this.#hasStandby && plan.faults.length > 0 &&
+      plan.faults.every(({ kind }) => kind === "crash" || kind === "stale");
     if (!isRestarted || this.#faults.applied < plan.faults.length || last === undefined) return false;
     const hasNoMemory = starts?.has(this.#step + 1) === true;
     return expected !== undefined && hasNoMemory && last.isSettled && this.#isExpected(last.summary.fields);
@@ -464,7 +463,7 @@ export class ForeignRun implements AsyncDisposable {
     const send: SendRequest = async (request, key) => {
       const response = await this.#proxy.send(process, request, key);
       process.hasAnswer = true;
-      if (response.ok && this.#isLockWrite(request)) this.#leader = process;
+      if (response.ok && request.method !== "GET" && this.#hasStandby) this.#leader.noteWrite(process, request);
       return response;
     };
     if (this.#options.isRecorded !== true) return send;
@@ -480,13 +479,3 @@ export class ForeignRun implements AsyncDisposable {
 
 /** What changes all the time. */
 const unnoted: ReadonlySet<string> = new Set([...transientCollections, "nodes"]);
-
-/** Ports that are free now. */
-async function freePorts(count: number): Promise<readonly number[]> {
-  const ports: number[] = [];
-  for (let index = 0; index < count; index++) {
-    await using listener = await listenTcp({ hostname: "127.0.0.1", port: 0 }, (wire) => wire.end());
-    ports.push(listener.port);
-  }
-  return ports;
-}

@@ -6,7 +6,7 @@
  * program runs in a mount namespace where that is possible, so that the folder of the ServiceAccount is where programs in
  * Pods expect it, and nothing outside of the namespace changes.
  */
-import { joinPath, makeDirectory, spawn, toBase64, writeFile } from "../../runtime/mod.ts";
+import { joinPath, listenTcp, makeDirectory, spawn, toBase64, writeFile } from "../../runtime/mod.ts";
 import type { CertificatePair } from "../../runtime/mod.ts";
 import type { ProgramIdentity } from "./program_objects.ts";
 import type { ProgramWebhooks } from "./program_webhooks.ts";
@@ -153,6 +153,16 @@ export function portsOf({ command, env, webhookUrl = "" }: ProgramOptions): numb
   const text = [command, webhookUrl, ...Object.values(env)].join(" ");
   const numbers = [...text.matchAll(/\{port([2-9]?)\}/g)].map(([, digit]) => digit === "" ? 1 : Number(digit));
   return Math.max(0, ...numbers);
+}
+
+/** Ports that are free now. */
+export async function freePorts(count: number): Promise<readonly number[]> {
+  const ports: number[] = [];
+  for (let index = 0; index < count; index++) {
+    await using listener = await listenTcp({ hostname: "127.0.0.1", port: 0 }, (wire) => wire.end());
+    ports.push(listener.port);
+  }
+  return ports;
 }
 
 interface KubeconfigParts {

@@ -12,7 +12,7 @@ import type { Violation } from "../violation.ts";
 import { type ForeignWorkload, performedSteps, withSteps } from "./foreign_workload.ts";
 import { firstStepOf } from "./passed_points.ts";
 import { atNearestPoint } from "./nearest_point.ts";
-import { programFaults } from "./program_faults.ts";
+import { leaderFaultKinds, programFaults } from "./program_faults.ts";
 import { compareRun, wasDifferentBefore } from "./compare_run.ts";
 import { newErrors } from "./error_logs.ts";
 import { startFailure } from "./program_exits.ts";
@@ -165,10 +165,10 @@ class WorkloadState implements ShrinkableWorkload {
   learned(): LearnedWorkload {
     const [first] = this.#references;
     const { violations } = this.#reference;
-    const { kinds = new Set(faultKinds) } = this.#options;
+    const { replicas = 1, kinds = replicas > 1 ? leaderFaultKinds : new Set(faultKinds) } = this.#options;
     const isBroken = violations.length > 0 && first !== undefined;
     return {
-      faults: isBroken ? [] : programFaults(this.#reference, kinds),
+      faults: isBroken ? [] : programFaults(this.#reference, kinds, replicas),
       ...(isBroken ? { finding: this.#findingOf(noFaults, first, { violations, seen: 1, runs: 1 }) } : {}),
       failedSteps: first?.failedSteps ?? [],
       schedules: this.#schedules,

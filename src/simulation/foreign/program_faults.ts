@@ -15,13 +15,22 @@ const thawMs = 3_000;
 const slowMs = 2_000;
 const partitionMs = 2_000;
 const pauseMs = 2_000;
+/** A standby tries to acquire a free lock every 2 s, and then begins to work. */
+const leaderPauseMs = 8_000;
 const stallMs = 1_500;
 
 /** The same request or event in one step: later ones are retries and refreshes like the first. */
 const maxOccurrences = 3;
 
-/** The single faults of some kinds. */
-export function programFaults(reference: ProgramReference, kinds: ReadonlySet<FaultKind>): readonly Fault[] {
+/** The kinds that can change the leader: what is tried with several replicas. */
+export const leaderFaultKinds: ReadonlySet<FaultKind> = new Set(["crash", "partition", "lease", "pause"]);
+
+/** The single faults of some kinds. @param replicas of the program */
+export function programFaults(
+  reference: ProgramReference,
+  kinds: ReadonlySet<FaultKind>,
+  replicas = 1,
+): readonly Fault[] {
   const points = reference.points.filter(({ occurrence }) => occurrence <= maxOccurrences);
   const writes = points.filter(({ kind }) => kind === "write").map(namedPoint);
   const events = points.filter(({ kind, verb }) => kind === "event" && verb !== "BOOKMARK").map(namedPoint);
@@ -33,7 +42,7 @@ export function programFaults(reference: ProgramReference, kinds: ReadonlySet<Fa
     ...writes.flatMap(answers),
     ...events.flatMap(eventFaults),
     ...writes.filter(isWatched).flatMap(userFaults),
-    ...writes.flatMap(slowness),
+    ...writes.flatMap((write) => slowness(write, replicas > 1 ? leaderPauseMs : pauseMs)),
   ];
   return all.filter(({ kind }) => kinds.has(kind));
 }
@@ -70,9 +79,9 @@ function userFaults(write: NamedPoint): readonly Fault[] {
   return userActions.map((act): Fault => ({ kind: "actor", write, act }));
 }
 
-function slowness(write: NamedPoint): readonly Fault[] {
+function slowness(write: NamedPoint, forMs: number): readonly Fault[] {
   return [
-    { kind: "pause", of: "write", request: write, forMs: pauseMs },
+    { kind: "pause", of: "write", request: write, forMs },
     { kind: "slow", write, forMs: slowMs },
     { kind: "partition", write, forMs: partitionMs },
     { kind: "lease", write },

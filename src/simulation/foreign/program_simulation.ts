@@ -41,7 +41,7 @@ export class ProgramSimulation {
 
   static async prepare(options: SimulateProgramOptions): Promise<ProgramSimulation> {
     const { clock, random, identity = defaultIdentity, env, folder, command, values, workingDirectory } = options;
-    const { hosts, webhookUrl, services = [], signal, onError } = options;
+    const { hosts, webhookUrl, services = [], signal, onError, replicas } = options;
     const now = clock.now();
     const [certificates, client, hasMounts] = await Promise.all([
       issueCertificates({ hosts: serverHosts, now, lifetimeMs: certificateMs }),
@@ -55,7 +55,17 @@ export class ProgramSimulation {
     const given = [...serviceObjects(services, identity.namespace), ...options.objects];
     const objects = given.map((object) => webhooks?.withAuthority(object) ?? object);
     const { removedVersions } = options;
-    const prepared = await prepareCluster({ identity, objects, ca, clock, random, signal, onError, removedVersions });
+    const prepared = await prepareCluster({
+      identity,
+      replicas,
+      objects,
+      ca,
+      clock,
+      random,
+      signal,
+      onError,
+      removedVersions,
+    });
     const place = { hosts, values, webhooks, webhookUrl };
     const program = { command, identity, env, workingDirectory, ca, client, hasMounts, ...place };
     return new ProgramSimulation(options, { program, certificates, clientCa: client.ca, prepared });

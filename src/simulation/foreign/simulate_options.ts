@@ -23,6 +23,8 @@ export interface SimulateProgramOptions {
   readonly hosts?: readonly string[];
   /** @default the Deployment `operator` in `operator-system` */
   readonly identity?: ProgramIdentity;
+  /** Processes of the program, which elect a leader. @default 1 */
+  readonly replicas?: number;
   /** What exists before the program starts: CRDs, Secrets ... */
   readonly objects: readonly UntypedObject[];
   readonly workloads: readonly ForeignWorkload[];
@@ -34,7 +36,7 @@ export interface SimulateProgramOptions {
   readonly folder: string;
   /** Only this plan is run. @default all single faults */
   readonly plan?: FaultPlan;
-  /** @default all */
+  /** @default all, and with several replicas those that can change the leader */
   readonly kinds?: ReadonlySet<FaultKind>;
   /** Single faults per workload, spread evenly over all. @default all */
   readonly points?: number;

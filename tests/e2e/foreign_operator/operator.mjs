@@ -6,6 +6,8 @@
  * its ConfigMap. With BUG=stale, it deletes the Secret of an Account that its list shows as being deleted, without a look at
  * whether that Secret belongs to another Account of the same name. With BUG=leak, no owner reference has the Secret collected,
  * and the finalizer goes before it is deleted. With BUG=loop, a Secret without its ConfigMap ends the process.
+ *
+ * With ELECT=1 it works only while it holds a Lease, and ends when it has lost it.
  */
 import { readFileSync } from "node:fs";
 import { request } from "node:https";
@@ -96,7 +98,7 @@ async function reconcile(account) {
 /** Reconciles until it succeeds, one Account at a time. */
 async function work() {
   while (true) {
-    for (const [name, account] of [...known]) {
+    for (const [name, account] of isLeading ? [...known] : []) {
       try {
         await reconcile(account);
         if (known.get(name) === account) known.delete(name);
@@ -105,6 +107,44 @@ async function work() {
       }
     }
     await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+let isLeading = process.env.ELECT !== "1";
+const identity = `${process.env.POD_NAME}-${process.pid}`;
+const leases = "/apis/coordination.k8s.io/v1/namespaces/operator-system/leases";
+const leaseSeconds = 15;
+
+/** Acquires the Lease if it is free. @returns whether it is held by this process now */
+async function renew() {
+  const { code, object } = await send("GET", `${leases}/accounts`);
+  const spec = {
+    holderIdentity: identity,
+    leaseDurationSeconds: leaseSeconds,
+    renewTime: new Date().toISOString().replace("Z", "000Z"),
+  };
+  const body = { apiVersion: "coordination.k8s.io/v1", kind: "Lease", metadata: { name: "accounts" }, spec };
+  if (code === 404) return (await send("POST", leases, body)).code === 201;
+  if (code !== 200) throw new Error(`the Lease got ${code}`);
+  const { holderIdentity, renewTime } = object.spec;
+  const isFree = holderIdentity === identity || Date.parse(renewTime) + leaseSeconds * 1000 < Date.now();
+  if (!isFree) return false;
+  return (await send("PUT", `${leases}/accounts`, { ...object, spec })).code === 200;
+}
+
+async function elect() {
+  while (process.env.ELECT === "1") {
+    try {
+      const isHeld = await renew();
+      if (isLeading && !isHeld) {
+        console.error("the Lease is lost");
+        process.exit(1);
+      }
+      isLeading = isHeld;
+    } catch (error) {
+      console.error(`cannot renew: ${error.message}`);
+    }
+    await new Promise((resolve) => setTimeout(resolve, 500));
   }
 }
 
@@ -130,4 +170,4 @@ async function watch() {
   }
 }
 
-await Promise.all([work(), watch()]);
+await Promise.all([work(), watch(), elect()]);
