@@ -45,6 +45,8 @@ export class ProgramStartError extends Error {
 const minReferenceQuietMs = 1_000;
 const referenceRuns = 2;
 const confirmingRuns = 2;
+/** Runs of a fault that does not come to its point: where a step ends may differ in each of them. */
+const maxMoves = 4;
 /** How long one of them waits in another state than the expected one: a minute is a usual delay before a retry. */
 const patientRetryMs = 70_000;
 /** The same for a process that was started anew: it retries nothing, but may look at everything each 30 s. */
@@ -273,14 +275,15 @@ class WorkloadState implements ShrinkableWorkload {
 
   /** Runs a plan from the last step that is possible. A fault whose point does not come is moved to the nearest one. */
   async #runReaching(planned: FaultPlan): Promise<ReachingRun> {
-    const result = await this.#run(planned, { firstStep: this.#startOf(planned) });
-    const [fault, another] = planned.faults;
-    if (fault === undefined || another !== undefined || result.applied > 0) {
-      return { plan: planned, result, schedules: 1 };
+    let plan = planned;
+    for (let schedules = 1;; schedules++) {
+      const result = await this.#run(plan, { firstStep: this.#startOf(plan) });
+      const [fault, another] = plan.faults;
+      const isOver = fault === undefined || another !== undefined || result.applied > 0 || schedules === maxMoves;
+      const moved = isOver ? undefined : atNearestPoint(fault, result.points);
+      if (moved === undefined) return { plan, result, schedules };
+      plan = { faults: [moved] };
     }
-    const moved = atNearestPoint(fault, result.points);
-    const plan = moved === undefined ? planned : { faults: [moved] };
-    return { plan, result: await this.#run(plan, { firstStep: this.#startOf(plan) }), schedules: 2 };
   }
 
   /** The last step at which a run of a plan may start. */
