@@ -4,7 +4,8 @@
  * oracle). No fault is needed: a removed value that stays in a child, a child with an old name, or a failure that a corrected
  * spec does not end, is there in every run, so other runs do not show it.
  *
- * Each accepted change is compared, not only the last one: a workload that restores a value in the end would hide the rest.
+ * Each accepted change of more than metadata is compared, not only the last one: a workload that restores a value in the end
+ * would hide the rest. In between, a status may tell what has happened, and nothing need exist for an object that is paused.
  *
  * Guarantees: what may depend on the past is not compared: metadata, numbers, times and ids in a status, values that do not come
  * from the declaration, a choice among declared values, finished work (Jobs, Pods), claims, objects that no living user's object
@@ -73,6 +74,9 @@ export function declaredParts(workload: Workload, outcomes: readonly string[]): 
     const steps = workload.steps.slice(0, count);
     const last = steps.at(-1);
     if (last?.kind !== "patch" || last.atOnce === true || last.untilWrites !== undefined) continue;
+    // An annotation may ask for something to be done once.
+    const isMetadataOnly = Object.keys(last.patch).every((field) => field === "metadata");
+    if (isMetadataOnly && count < workload.steps.length) continue;
     const direct = declaredAtOnce({ ...workload, steps }, outcomes);
     const declaration = JSON.stringify(direct?.steps);
     if (direct !== undefined && !parts.has(declaration)) {
@@ -82,10 +86,17 @@ export function declaredParts(workload: Workload, outcomes: readonly string[]): 
   return [...parts.values()];
 }
 
+/** Runs of the workload that creates the objects at once. */
+export interface DeclaredRuns {
+  readonly direct: readonly ScheduleResult[];
+  /** False when more steps follow in the workload. */
+  readonly isWhole: boolean;
+}
+
 /** The differences between a run of the workload and runs of the one that creates the same objects at once. */
 export function declaredStateViolations(
   reference: Reference,
-  direct: readonly ScheduleResult[],
+  { direct, isWhole }: DeclaredRuns,
 ): readonly Violation[] {
   const [stepwise] = reference.results;
   const [first, ...others] = direct.map(({ outcome }) => summaryOf(outcome, reference.names));
@@ -100,6 +111,7 @@ export function declaredStateViolations(
   const isCompared = (key: string) => {
     const pattern = patternOf(key);
     const [object, other] = [reference.summary, first].map(({ objects }) => objects.get(objectOf(key)));
+    if (!isWhole && (isStatus(key) || !isServed(object ?? other, first))) return false;
     return !isEquivalent(reference.checks, object, other) && !varying.has(pattern) && !reference.masked.has(pattern) &&
       !reference.varying.has(pattern) &&
       sent.some((one) => one.has(key)) &&
@@ -112,6 +124,19 @@ export function declaredStateViolations(
     object: objectOf(key),
   }));
   return [...differing, ...externalLeaks(reference, first)].slice(0, maxReported);
+}
+
+function isStatus(key: string): boolean {
+  return key.split(" ")[2]?.startsWith(".status") === true;
+}
+
+/** False for a dependent of an object for which nothing exists when it is created at once: such an object is paused. */
+function isServed(object: KubeObject | undefined, direct: Summary): boolean {
+  const owner = object && controllerOf(object);
+  return owner === undefined || [...direct.objects.values()].some((other) => {
+    const { kind, name } = controllerOf(other) ?? {};
+    return kind === owner.kind && name === owner.name;
+  });
 }
 
 /** External systems that hold more than they need: ids in them may differ, so only the number of their values is compared. */

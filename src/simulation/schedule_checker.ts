@@ -86,12 +86,12 @@ export class ScheduleChecker {
       const isWhole = stepwise.steps.length === workload.steps.length;
       const first = await run(direct, 1);
       const single = isWhole ? whole : referenceOf({ ...options, workload: stepwise }, [await run(stepwise, 1)]);
-      if (declaredStateViolations(single, [first]).length === 0) continue;
+      if (declaredStateViolations(single, { direct: [first], isWhole }).length === 0) continue;
       // What differs between runs of the same steps is no difference.
       const reference = isWhole ? whole : await learnReference({ ...options, workload: stepwise });
       if (!isWhole) totals.push(reference.totals);
       const results = [first, await run(direct, 2)];
-      const violations = declaredStateViolations(reference, results);
+      const violations = declaredStateViolations(reference, { direct: results, isWhole });
       if (violations.length > 0) return { violations, totals };
     }
     return { violations: [], totals };
