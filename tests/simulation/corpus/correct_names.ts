@@ -153,6 +153,16 @@ const portsInAnyOrder = controller("ports-in-any-order").for(Run).owns(Service).
   return done;
 });
 
+/** Serves at one of the ports. A port that is in use stays so, as long as the Run still offers it. */
+const staysAtPort = controller("stays-at-port").for(Run).owns(ConfigMap).reconcile(async (ctx) => {
+  const { namespace, name = "" } = ctx.object.metadata;
+  const ports = ctx.object.spec.ports.map(String);
+  const used = ctx.find(ConfigMap, `${namespace}/${name}`)?.data?.["port"];
+  const port = used !== undefined && ports.includes(used) ? used : ports[0];
+  if (port !== undefined) await ctx.apply(manifest(ConfigMap, { metadata: { namespace, name }, data: { port } }));
+  return done;
+});
+
 export const correctNames: readonly CorpusCase[] = [
   {
     name: "generated-once",
@@ -214,6 +224,21 @@ export const correctNames: readonly CorpusCase[] = [
         runs.create("a", { spec: { ports: [80] } }),
         runs.patch("a", { spec: { ports: [443, 80] } }),
         runs.patch("a", { spec: { ports: [443, 8080] } }),
+      ),
+    )],
+  },
+  {
+    name: "choice-kept",
+    kind: "correct",
+    class: "a choice that depends on what was before",
+    about: "A port in use stays as long as the Run offers it, although another one is named first now.",
+    controllers: [withWorkloads(
+      staysAtPort,
+      workload(
+        "prefer another port",
+        runs.create("a", { spec: { ports: [80, 443] } }),
+        runs.patch("a", { spec: { ports: [443, 80] } }),
+        runs.patch("a", { spec: { ports: [443] } }),
       ),
     )],
   },

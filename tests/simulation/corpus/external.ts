@@ -1,6 +1,6 @@
 /**
- * Operators that call a system outside of the cluster, played by {@link Cloud}: two that pay twice after a crash, and one that
- * gives each request a key, so that the cloud recognizes a repeated one.
+ * Operators that call a system outside of the cluster, played by {@link Cloud}: two that pay twice after a crash, one that pays
+ * for each size, and one that gives each request a key, so that the cloud recognizes a repeated one.
  */
 import {
   controller,
@@ -100,6 +100,20 @@ const forgetsOldDisk = controller("forgets-old-disk").for(Volume)
     return done;
   });
 
+const keepsEachDisk = controller("keeps-each-disk").for(Volume)
+  .finalize(async (ctx) => {
+    const disk = await cloud.findDisk(`${ctx.object.metadata.uid} ${ctx.object.spec.sizeGb}`);
+    if (disk !== undefined) await cloud.deleteDisk(disk);
+    return done;
+  })
+  .reconcile(async (ctx) => {
+    const { sizeGb } = ctx.object.spec;
+    // Wrong: the disk with the size before has another key, so nothing finds it any more.
+    const disk = await cloud.createDisk(sizeGb, `${ctx.object.metadata.uid} ${sizeGb}`);
+    await ctx.patchStatus({ disk, sizeGb });
+    return done;
+  });
+
 const repeatsWithKey = controller("repeats-with-key").for(Volume).uses(Volume, ["get"])
   .finalize(async (ctx) => {
     const disk = await cloud.findDisk(ctx.object.metadata.uid ?? "");
@@ -144,6 +158,22 @@ export const external: readonly CorpusCase[] = [
       workload("grow", volumes.create("a", { spec: {} }), volumes.patch("a", { spec: { sizeGb: 20 } })),
     )],
     expected: ["end-state"],
+  },
+  {
+    name: "each-size-paid",
+    kind: "bug",
+    class: "external object leaked",
+    about: "Each change of the size leaves a disk behind, which is paid for ever; no fault is needed.",
+    controllers: [withWorkloads(
+      withChecks(keepsEachDisk, checks),
+      workload(
+        "grow and shrink",
+        volumes.create("a", { spec: {} }),
+        volumes.patch("a", { spec: { sizeGb: 20 } }),
+        volumes.patch("a", { spec: { sizeGb: 5 } }),
+      ),
+    )],
+    expected: ["declared-state"],
   },
 ];
 

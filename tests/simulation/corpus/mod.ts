@@ -1,4 +1,4 @@
-/** The corpus: 62 small operators, 41 with one realistic bug each, 21 correct ones that look suspicious. */
+/** The corpus: 64 small operators, 42 with one realistic bug each, 22 correct ones that look suspicious. */
 import type { CorpusCase } from "./_case.ts";
 import { correctCluster } from "./correct_cluster.ts";
 import { correctNames } from "./correct_names.ts";
