@@ -288,7 +288,9 @@ function withoutBookkeeping({ metadata, ...rest }: KubeObject): unknown {
 function isExplained(sent: unknown, base: unknown, state: unknown): boolean {
   if (base === state) return true;
   if (!isJsonObject(base) || !isJsonObject(state)) return isDeepEqual(base, state);
-  for (const name of new Set([...Object.keys(base), ...Object.keys(state)])) {
+  const names = Object.keys(base);
+  for (const name of Object.keys(state)) if (!Object.hasOwn(base, name)) names.push(name);
+  for (const name of names) {
     const [before, after] = [base[name], state[name]];
     if (before === after) continue;
     const isSent = isJsonObject(sent) && Object.hasOwn(sent, name);

@@ -66,7 +66,8 @@ function firstListDifference(live: unknown, desired: readonly unknown[]): string
 }
 
 function firstObjectDifference(live: unknown, desired: Json): string | undefined {
-  for (const [key, value] of Object.entries(desired)) {
+  for (const key of Object.keys(desired)) {
+    const value = desired[key];
     if (value === undefined) continue;
     if (!isJsonObject(live) || !Object.hasOwn(live, key)) {
       if (isEmptyList(value) || value === null) continue;
@@ -106,8 +107,9 @@ export function findExtraFields(live: KubeObject, desired: unknown, manager: str
 }
 
 function collectExtraFields(fields: Json, place: FieldDifference, found: FieldDifference[]): void {
-  for (const [step, below] of Object.entries(fields)) {
+  for (const step of Object.keys(fields)) {
     if (step === ".") continue;
+    const below = fields[step];
     const field = `${place.field}${place.field === "" ? "" : "."}${step.slice(2)}`;
     const here = { field, live: follow(place.live, step), desired: follow(place.desired, step) };
     const isWhole = !isJsonObject(below) || Object.keys(below).length === 0;
@@ -134,11 +136,11 @@ function follow(value: unknown, step: string): unknown {
     case "f:":
       return isJsonObject(value) && Object.hasOwn(value, selector) ? value[selector] : undefined;
     case "k:": {
-      const keys = parseExactJson(selector);
+      const keys = selectedBy(selector);
       return Array.isArray(value) ? value.find((item) => hasKeys(item, keys)) : undefined;
     }
     case "v:": {
-      const desired = parseExactJson(selector);
+      const desired = selectedBy(selector);
       return Array.isArray(value) && value.some((item) => hasDesiredValues(item, desired)) ? value : undefined;
     }
     case "i:":
@@ -146,6 +148,20 @@ function follow(value: unknown, step: string): unknown {
     default:
       return undefined;
   }
+}
+
+/** The selectors of items that were parsed, because each reconcile compares the same fields twice. */
+const selectors = new Map<string, unknown>();
+/** Beyond this, all of them are dropped. */
+const maxSelectors = 1_000;
+
+function selectedBy(selector: string): unknown {
+  const known = selectors.get(selector);
+  if (known !== undefined) return known;
+  if (selectors.size >= maxSelectors) selectors.clear();
+  const parsed = parseExactJson(selector);
+  selectors.set(selector, parsed);
+  return parsed;
 }
 
 /** Our object may lack keys that the server defaults, such as a port's protocol. A missing key therefore matches. */
