@@ -22,6 +22,7 @@ export type { LogOptions } from "./pod_logs.ts";
 export type { AttachOptions, ContainerStreams, ExecOptions, ProgramOutput } from "./pod_streams.ts";
 export type { PortForward, PortForwardOptions } from "./port_forward.ts";
 export { ServerClient, UnknownKindError } from "./server_client.ts";
+export { StateError, StateStore, type StateStoreOptions } from "./state_store.ts";
 export { type WaitCondition, WaitError, type WaitForOptions } from "./wait_for.ts";
 export type {
   ApplyConfiguration,
