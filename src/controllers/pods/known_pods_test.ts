@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { assertEquals, assertRejects, test } from "../../../tests/testing.ts";
 
+import { VirtualClock } from "../../testing.ts";
 import { KnownPods } from "./known_pods.ts";
 import { files, TestFolder } from "./testing/test_folder.ts";
 
@@ -12,7 +13,9 @@ function open(path: string, namespaces: readonly string[]): Promise<KnownPods> {
 async function enqueued(known: KnownPods): Promise<readonly string[]> {
   const keys: string[] = [];
   const stop = new AbortController();
-  const running = known.source.run((key) => keys.push(key), stop.signal);
+  const caches = { find: () => undefined, list: () => [] };
+  const context = { clock: new VirtualClock(), caches, keys: () => [] };
+  const running = known.source.run((key) => keys.push(key), stop.signal, context);
   stop.abort();
   await running;
   return keys;
