@@ -74,6 +74,7 @@ export {
   controller,
   type ControllerDefinition,
   type ControllerOptions,
+  type Debounce,
   type DeclaredDesired,
   type DeclaredKind,
   type DeleteAllOptions,

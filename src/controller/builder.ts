@@ -12,6 +12,7 @@ import {
   checkedKey,
   type ControllerDefinition,
   type ControllerOptions,
+  type Debounce,
   keyOfController,
   keyOfObject,
   type Permission,
@@ -38,6 +39,13 @@ export interface WatchOptionsOf<R extends Resource> {
    * @default none
    */
   readonly indices?: Readonly<Record<string, (object: Infer<R>) => readonly string[]>>;
+  /**
+   * Milliseconds without a further change after which a key is reconciled, for kinds that change in bursts, such as
+   * EndpointSlices during a rollout. The first list of the objects is not delayed. @default 0: at once
+   */
+  readonly debounceMs?: number;
+  /** Milliseconds after the first change at which it is reconciled at the latest. @default ten times `debounceMs` */
+  readonly maxMs?: number;
 }
 
 /** Options of the primary kind; the second argument of `for`. */
@@ -360,7 +368,7 @@ function ownedWatch<R extends Resource>(
 ): WatchDefinition {
   const { track, prunes = false, deletes = false, to } = options;
   const keysOfOwner = track === "labels" ? keyOfTracker(primary, resource, name) : keyOfController(primary);
-  const { when, indices } = untyped(options);
+  const { when, indices, debounce } = untyped(options);
   const ownIndices = {
     ...(track === "labels" ? { [ownerIndex]: indexByOwner } : {}),
     ...(prunes ? { [ownerUidIndex]: indexByOwnerUid } : {}),
@@ -375,6 +383,7 @@ function ownedWatch<R extends Resource>(
     track,
     ...(to === undefined ? {} : { mapsOthers: true }),
     when,
+    ...(debounce === undefined ? {} : { debounce }),
     indices: Object.keys(ownIndices).length === 0 ? indices : { ...indices, ...ownIndices },
   };
 }
@@ -450,6 +459,23 @@ function checkedKeys<R extends Resource>(primary: Resource, to: MappedWatchOptio
 }
 
 /** The cache delivers only objects of the watched kind, so these functions can be called without type checks. */
-function untyped<R extends Resource>(options: WatchOptionsOf<R>): Pick<WatchDefinition, "when" | "indices"> {
-  return { when: options.when as Predicate | undefined, indices: options.indices as WatchDefinition["indices"] };
+function untyped<R extends Resource>(
+  options: WatchOptionsOf<R>,
+): Pick<WatchDefinition, "when" | "indices" | "debounce"> {
+  const debounce = debounceOf(options);
+  return {
+    when: options.when as Predicate | undefined,
+    indices: options.indices as WatchDefinition["indices"],
+    ...(debounce === undefined ? {} : { debounce }),
+  };
+}
+
+/** @throws RangeError when the times are not usable */
+function debounceOf({ debounceMs = 0, maxMs }: WatchOptionsOf<Resource>): Debounce | undefined {
+  if (debounceMs === 0 && maxMs === undefined) return undefined;
+  const most = maxMs ?? 10 * debounceMs;
+  if (debounceMs > 0 && Number.isFinite(debounceMs) && most >= debounceMs) return { debounceMs, maxMs: most };
+  throw new RangeError(
+    `Cannot debounce changes: debounceMs ${debounceMs} with maxMs ${most}. Use a positive debounceMs, and no smaller maxMs`,
+  );
 }

@@ -13,6 +13,7 @@ import type { Client } from "../client/mod.ts";
 import { errorText, type Logger, logger, type Recorder } from "../observe/mod.ts";
 import { defaultRateLimiter, lowPriority, type QueueMetrics, WorkQueue } from "../queue/mod.ts";
 import { acceptsChange } from "./_accepted_changes.ts";
+import { DebouncedKeys } from "./_debounced_keys.ts";
 import { DeletedDependents } from "./_deleted_dependents.ts";
 import { type FieldRepair, LoopDetector, parkMs } from "./_loop_detector.ts";
 import { RecordedController, refOf } from "./_recorded_controller.ts";
@@ -77,6 +78,7 @@ export class Controller {
   readonly #writeThrough: WriteThrough;
   readonly #deletedDependents: DeletedDependents;
   readonly #deletedObjects = new DeletedObjects();
+  readonly #debounced: DebouncedKeys;
   readonly #loopDetector: LoopDetector;
   readonly #recorded: RecordedController | undefined;
   readonly #stoppedKeys: StoppedKeys;
@@ -116,6 +118,9 @@ export class Controller {
       observer: this.#recorded?.queueObserver(),
       laneOf,
     });
+    this.#debounced = new DebouncedKeys(clock, (key, causes) => {
+      if (this.#isOurs(key)) this.queue.addWithCauses(key, causes);
+    });
     this.#loopDetector = new LoopDetector({
       queue: this.queue,
       events: dependencies.events,
@@ -142,7 +147,7 @@ export class Controller {
   isIdle(): boolean {
     const { definition, caches } = this.#dependencies;
     const { queued, running } = this.queue.counts;
-    return this.#isSynced && queued + running === 0 &&
+    return this.#isSynced && queued + running + this.#debounced.size === 0 &&
       definition.watches.every(({ resource }) => caches.findInformer(resource)?.unconfirmedWrites === 0);
   }
 
@@ -163,6 +168,7 @@ export class Controller {
       if (!stop.aborted) throw error;
     } finally {
       this.queue.shutDown();
+      this.#debounced[Symbol.dispose]();
       await Promise.all(registrations.map((registration) => registration.remove()));
       this.#loopDetector[Symbol.dispose]();
     }
@@ -253,14 +259,16 @@ export class Controller {
   #add(
     key: ObjectKey,
     isOwnWrite: boolean,
-    { resource, role }: WatchDefinition,
+    { resource, role, debounce }: WatchDefinition,
     change: Change,
     options: { readonly cause: Cause; readonly priority: number | undefined },
   ): void {
     if (!this.#isOurs(key)) return;
     const entry = this.#recorded?.enqueued(resource, role, change, isOwnWrite ? "own-write" : "queued", key);
     if (isOwnWrite) return;
-    this.queue.add(key, entry === undefined ? options : { ...options, cause: { ...options.cause, entry } });
+    const recorded = entry === undefined ? options : { ...options, cause: { ...options.cause, entry } };
+    if (debounce === undefined || options.priority === lowPriority) this.queue.add(key, recorded);
+    else this.#debounced.note(key, recorded.cause.source, recorded.cause, debounce);
   }
 
   get #ignoresOwnWrites(): boolean {

@@ -205,6 +205,16 @@ export interface WatchDefinition {
   readonly when?: Predicate;
   /** Functions that compute index values, by index name. @default none */
   readonly indices?: Indexers<KubeObject>;
+  /** Changes are collected before a key is enqueued. @default each change enqueues at once */
+  readonly debounce?: Debounce;
+}
+
+/** How long changes of a watched kind are collected, see `debounceMs` of the builder. */
+export interface Debounce {
+  /** Milliseconds without a change after which the key is enqueued. */
+  readonly debounceMs: number;
+  /** Milliseconds after the first change at which it is enqueued at the latest. */
+  readonly maxMs: number;
 }
 
 /** Maps an object to its own key. */

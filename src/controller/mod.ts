@@ -35,6 +35,7 @@ export { Controller, type ControllerDependencies } from "./controller.ts";
 export {
   type ControllerDefinition,
   type ControllerOptions,
+  type Debounce,
   type DeletedObject,
   type DeletedReconciler,
   type Permission,

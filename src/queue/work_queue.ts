@@ -155,9 +155,12 @@ export class WorkQueue<K, C = unknown> implements Disposable {
    * @throws {RangeError} when the priority is not a finite number
    */
   add(key: K, options?: AddOptions<C>): void {
-    if (this.#isShuttingDown) return;
-    if (options === undefined) return this.#add(key, 0, undefined);
-    this.#add(key, checkedPriority(key, options.priority), options.cause);
+    if (!this.#isShuttingDown) this.#add(key, checkedPriority(key, options?.priority), options?.cause);
+  }
+
+  /** As {@link add}, for all these causes at once. */
+  addWithCauses(key: K, causes: readonly C[]): void {
+    if (!this.#isShuttingDown) this.#addWithCauses(key, 0, { causes: [...causes], causesDropped: 0 });
   }
 
   /**
@@ -298,9 +301,7 @@ export class WorkQueue<K, C = unknown> implements Disposable {
   snapshot(options: { readonly limit?: number } = {}): readonly QueueEntry<K, C>[] {
     const { limit = Infinity } = options;
     return listEntries({
-      clock: this.#clock,
-      rateLimiter: this.#rateLimiter,
-      laneOf: this.#laneOf,
+      ...{ clock: this.#clock, rateLimiter: this.#rateLimiter, laneOf: this.#laneOf },
       running: this.#running,
       ready: this.#ready,
       delayed: this.#delayed,
