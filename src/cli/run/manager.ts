@@ -38,6 +38,7 @@ import { PublishedEndpoint } from "./published_endpoint.ts";
 import { certificateOf, followCertificate, type FollowedCertificate } from "./serving_certificate.ts";
 import type { CertificateServer } from "../../webhook/mod.ts";
 import type { RunPlan } from "./run_plan.ts";
+import { throttledTransport } from "./throttled_transport.ts";
 
 /** Creates the Manager; nothing runs yet. @throws UsageError when the flags of leader election do not fit together */
 export async function createManager(connection: Connection, plan: RunPlan): Promise<Manager | Fleet> {
@@ -141,7 +142,8 @@ function createClient(connection: Connection, { flags, session }: RunPlan): Clie
   const { processEnvironment: { clock }, metrics } = session;
   const { host } = new URL(connection.server);
   return connection.client.withTransport((transport) => {
-    const logged = flags.dryRun ? logDryRunWrites(transport) : transport;
+    const throttled = throttledTransport(transport, flags, clock);
+    const logged = flags.dryRun ? logDryRunWrites(throttled) : throttled;
     return measuredTransport(logged, { metrics, host, clock });
   });
 }

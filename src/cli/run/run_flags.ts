@@ -191,6 +191,17 @@ export const runFlags = z.object({
   }),
   selector: selectorFlag,
   clusters: clustersFlag,
+  kubeApiQps: flag(wholeNumber(1, 100_000).optional(), {
+    flags: "--kube-api-qps <count>",
+    about:
+      "most requests per second of the controllers and caches; the Lease has its own connection (default: no limit)",
+    example: "--kube-api-qps 20",
+  }),
+  kubeApiBurst: flag(wholeNumber(1, 100_000).optional(), {
+    flags: "--kube-api-burst <count>",
+    about: "requests that pass at once with --kube-api-qps (default: twice as many)",
+    example: "--kube-api-burst 40",
+  }),
   dryRun: flag(z.boolean().default(false), {
     flags: "--dry-run",
     about: "let the server check every write and store none; logs the writes, with -v also their bodies",

@@ -1,0 +1,50 @@
+import { assert, assertEquals, assertMatch, assertThrows, test } from "../../../tests/testing.ts";
+import { VirtualClock } from "../../async/mod.ts";
+import { emptyList, websiteController } from "../testing/test_kinds.ts";
+import { runCommandLine } from "../testing/run_command.ts";
+import { throttledTransport } from "./throttled_transport.ts";
+
+test("a burst of requests passes at once, and the next ones wait for their turn", async () => {
+  const clock = new VirtualClock();
+  const sentAt: number[] = [];
+  const transport = throttledTransport(
+    () => {
+      sentAt.push(clock.monotonic());
+      return Promise.resolve(Response.json({}));
+    },
+    { kubeApiQps: 10, kubeApiBurst: 2 },
+    clock,
+  );
+  const sending = Array.from({ length: 4 }, () => transport(new Request("http://server/")));
+  await clock.advance(1_000);
+  await Promise.all(sending);
+  assertEquals(sentAt, [0, 0, 100, 200]);
+});
+
+test("a request that is aborted while it waits is not sent", async () => {
+  const clock = new VirtualClock();
+  let sent = 0;
+  const transport = throttledTransport(
+    () => Promise.resolve(Response.json(sent++)),
+    { kubeApiQps: 1, kubeApiBurst: 1 },
+    clock,
+  );
+  await transport(new Request("http://server/"));
+  const stop = new AbortController();
+  const waiting = transport(new Request("http://server/", { signal: stop.signal })).then(() => "sent", () => "aborted");
+  stop.abort();
+  assertEquals([await waiting, sent], ["aborted", 1]);
+});
+
+test("--kube-api-burst without --kube-api-qps is a usage error", async () => {
+  assertThrows(
+    () => throttledTransport(() => Promise.reject(), { kubeApiBurst: 5 }, new VirtualClock()),
+    /--kube-api-burst needs --kube-api-qps/,
+  );
+  const operator = { name: "op", version: "1.0.0", controllers: [websiteController] };
+  const { code, err } = await runCommandLine(operator, ["run", "--all", "--kube-api-burst", "5"], {
+    transport: () => Promise.resolve(Response.json({ ...emptyList, gitVersion: "v1.36.0" })),
+  });
+  assert(code === 2, err);
+  assertMatch(err, /Add --kube-api-qps 20/);
+});
