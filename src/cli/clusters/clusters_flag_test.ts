@@ -9,11 +9,6 @@ test("each form of --clusters is parsed, and printed as it was written", () => {
     ["contexts:*", { kind: "contexts", contexts: undefined }],
     ["folder:/etc/fleet", { kind: "folder", path: "/etc/fleet" }],
     ["secrets:fleet", { kind: "secrets", namespace: "fleet", labelSelector: undefined }],
-    ["secrets:fleet/env=prod", {
-      kind: "secrets",
-      namespace: "fleet",
-      labelSelector: { matchLabels: { env: "prod" } },
-    }],
     ["capi", { kind: "capi", namespace: undefined }],
     ["capi:clusters", { kind: "capi", namespace: "clusters" }],
   ] as const;
