@@ -20,6 +20,10 @@ export {
 } from "./manager/mod.ts";
 export { type SignalName } from "./runtime/mod.ts";
 export {
+  type FleetServer,
+  FleetWorld,
+  type FleetWorldOptions,
+  type ServerFault,
   type SettledOptions,
   simulateController,
   type SimulateControllerOptions,

@@ -23,6 +23,7 @@ export const reasons: Readonly<Record<string, RegExp>> = {
   "tests/e2e/any_operator_test.ts runs it": / simulate --command /,
   "tests/e2e/conformance_test.ts runs it": /\bconformance --/,
   "tests/e2e/image_test.ts runs it": /\bimage --platform /,
+  "tests/e2e/fleet_test.ts runs it": / run .*--clusters /,
 };
 
 /** One command, and what it prints if the page says so. */

@@ -9,7 +9,14 @@
 import { type Account, serviceAccountUser } from "../apiserver/mod.ts";
 import type { Transport } from "../client/mod.ts";
 import type { ControllerDefinition } from "../controller/mod.ts";
-import { type AccessGrant, controllerGrants, policyRules, processGrants, undeclaredReason } from "../manager/mod.ts";
+import {
+  type AccessGrant,
+  type AccessPlace,
+  controllerGrants,
+  policyRules,
+  processGrants,
+  undeclaredReason,
+} from "../manager/mod.ts";
 
 /** Options of {@link ControllerAccounts}. */
 export interface ControllerAccountsOptions {
@@ -18,6 +25,8 @@ export interface ControllerAccountsOptions {
   readonly name: string;
   /** The namespaces of the Manager. @default all */
   readonly namespaces?: readonly string[];
+  /** What of a Fleet the server is. @default "cluster": there is no Fleet */
+  readonly place?: AccessPlace;
   /** The Lease that the operator may use. @default none */
   readonly lease?: { readonly namespace: string; readonly name: string };
   /** Returns a new token. @default the name of the user, for servers that only this process can reach */
@@ -31,7 +40,7 @@ export class ControllerAccounts {
   readonly #tokens: ReadonlyMap<string, string>;
 
   constructor(options: ControllerAccountsOptions) {
-    const { controllers, name, namespaces = [], lease, newToken = (userName) => userName } = options;
+    const { controllers, name, namespaces = [], place, lease, newToken = (userName) => userName } = options;
     // The names are those of the ServiceAccounts that `manifests` prints, for all controllers and for one of them.
     const accountOf = (
       account: string,
@@ -43,7 +52,7 @@ export class ControllerAccounts {
       return { user, token: newToken(user.name), rules: policyRules(grants), explain };
     };
     const own = controllers.map((definition) => {
-      const grants = controllerGrants(definition, { namespaces });
+      const grants = controllerGrants(definition, { namespaces, place });
       const account = accountOf(
         `${name}-${definition.name}`,
         grants,

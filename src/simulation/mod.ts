@@ -76,3 +76,5 @@ export {
   WorkloadFileError,
   type WorkloadReport,
 } from "./foreign/mod.ts";
+export { FleetServer, FleetWorld, type FleetWorldOptions } from "./fleet_world.ts";
+export type { ServerFault } from "./server_link.ts";
