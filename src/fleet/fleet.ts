@@ -103,6 +103,7 @@ export class Fleet {
   /** What the provider has reported last; undefined before its first report. */
   #reported: ReadonlyMap<string, FleetCluster> | undefined;
   #providerProblem: string | undefined;
+  #isStarted = false;
 
   /** Creates a Fleet. It sends no request before {@link run}. @throws RangeError when the limit is below 1 */
   constructor(options: FleetOptions) {
@@ -130,6 +131,7 @@ export class Fleet {
    */
   add(definition: ControllerDefinition, options: ControllerOptions = {}): void {
     const merged = { ...definition, options: { ...definition.options, ...options } };
+    if (this.#isStarted) throw new TypeError(`Cannot add controller "${merged.name}": the Fleet has started`);
     if (merged.options.runsIn === "hub") return this.#options.hub.add(merged);
     if (this.#controllers.some(({ name }) => name === merged.name)) {
       throw new TypeError(`Cannot add controller "${merged.name}": a controller with that name exists`);
@@ -194,6 +196,7 @@ export class Fleet {
    */
   async run(stop: AbortSignal): Promise<void> {
     const { hub } = this.#options;
+    this.#isStarted = true;
     await hub.addRunnable({ name: "fleet", run: (life) => this.#run(life) });
     await hub.run(stop);
   }

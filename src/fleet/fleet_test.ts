@@ -260,7 +260,10 @@ test("a controller with runsIn: hub runs in the hub only", async () => {
   f.start();
   await f.until(() => clusterIn(f.members.a) !== undefined);
   assertEquals([names, f.hub.writes], [[undefined], []]);
-  assertThrows(() => f.fleet.add(greeter()), /Cannot add controller "greeter"/);
+  assertThrows(
+    () => f.fleet.add({ ...greeter(), name: "late" }),
+    /Cannot add controller "late": the Fleet has started/,
+  );
 });
 
 test("metrics have the name of the cluster, and end with it", async () => {
@@ -277,4 +280,9 @@ test("metrics have the name of the cluster, and end with it", async () => {
   f.provider.set();
   await f.until(() => f.fleet.clusters().length === 0);
   assert(!(await metrics.render()).includes('cluster="a"'));
+});
+
+test("two controllers of one name are refused", () => {
+  const { fleet } = createTestFleet([greeter()]);
+  assertThrows(() => fleet.add(greeter()), /Cannot add controller "greeter": a controller with that name exists/);
 });
