@@ -326,3 +326,13 @@ test("[84] flags that contradict each other are exit code 2, with an advice", as
     assertMatch(err, message);
   }
 });
+
+test("[security 7] --clusters grants the hub what its provider reads, and nothing of the controllers of the members", async () => {
+  const all = await objects("pods --clusters secrets:fleet/env=prod");
+  const resourcesOf = (where: string) =>
+    all.filter(({ kind, metadata }) => kind === "Role" && metadata.namespace === where)
+      .flatMap(({ rules = [] }) => rules).map(({ resources, verbs }) => `${resources.join()} ${verbs.join()}`);
+  assertEquals(roles(all).filter((role) => !role.endsWith("op-system")), ["Role in fleet"]);
+  assertEquals(resourcesOf("fleet").toSorted(), ["events create,patch", "secrets list,watch"]);
+  assert(containerOf(all).args.some((arg) => arg.startsWith("--clusters=secrets:fleet/env")), "the flag of run");
+});
