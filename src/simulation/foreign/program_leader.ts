@@ -33,8 +33,8 @@ export class ProgramLeader<Process extends Replica> {
     this.#now = now;
   }
 
-  isLeader(process: Process | undefined): boolean {
-    return process !== undefined && process === this.#leader;
+  isLeader(replica: Process | undefined): boolean {
+    return replica !== undefined && replica === this.#leader;
   }
 
   violations(): readonly Violation[] {
@@ -46,22 +46,22 @@ export class ProgramLeader<Process extends Replica> {
   }
 
   /** Notes a write that the server has accepted. */
-  noteWrite(process: Process, request: Request): void {
+  noteWrite(replica: Process, request: Request): void {
     const info = requestInfo(request);
     if (isRenewal(info) || this.#isLock(request)) {
-      if (this.#leader !== process) this.#since = this.#now();
-      this.#leader = process;
+      if (this.#leader !== replica) this.#since = this.#now();
+      this.#leader = replica;
       return;
     }
     if (!isCounted(info)) return;
     const leader = this.#leader;
     if (leader === undefined) {
       const other = this.#writer;
-      if (other !== undefined && other !== process && !other.hasEnded) {
+      if (other !== undefined && other !== replica && !other.hasEnded) {
         this.#messages.add("two replicas write, and none of them has a lock");
       }
-      this.#writer = process;
-    } else if (leader !== process && !leader.hasEnded && this.#now() - this.#since > graceMs) {
+      this.#writer = replica;
+    } else if (leader !== replica && !leader.hasEnded && this.#now() - this.#since > graceMs) {
       this.#messages.add(`a replica writes more than ${graceMs / 1_000} s after another one has acquired the lock`);
     }
   }
