@@ -14,9 +14,14 @@ export const workerVariable = "PINTLE_SIMULATION_WORKER";
 
 /**
  * Settings for Bun. With one process on each core, the last stage of its compiler and a concurrent garbage collector need
- * more CPU than they save (docs/SIMULATION.md). A process reads these variables only at its start.
+ * more CPU than they save, and so does each collection: a process may allocate 64 MiB between two of them, by default half
+ * (docs/SIMULATION.md). A process reads these variables only at its start.
  */
-const bunSettings = { BUN_JSC_useFTLJIT: "0", BUN_JSC_useConcurrentGC: "0" };
+const bunSettings = {
+  BUN_JSC_useFTLJIT: "0",
+  BUN_JSC_useConcurrentGC: "0",
+  BUN_JSC_largeHeapSize: String(64 * 1024 * 1024),
+};
 
 /** A controller and the workloads to simulate. */
 export interface SimulatedController {
