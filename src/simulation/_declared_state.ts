@@ -9,10 +9,11 @@
  *
  * Guarantees: what may depend on the past is not compared: metadata, numbers, times and ids in a status, values that do not come
  * from the declaration, a choice among declared values, finished work (Jobs, Pods), claims, objects that no living user's object
- * controls, and what the author calls `equivalent`. Of external systems, only their number of values is.
+ * controls, paused objects, and what the author calls `equivalent`. Of external systems, only their number of values is.
  * Caveats: only the steps before the first deletion, waiting time or change of an object that no user created can be compared.
  */
 import { controllerOf, type KubeObject, type UntypedObject } from "../api/mod.ts";
+import { isPaused } from "../controller/mod.ts";
 import type { Workload, WorkloadStep } from "../manager/mod.ts";
 import { patternOf, type Reference } from "./reference.ts";
 import type { ScheduleResult } from "./schedule_result.ts";
@@ -57,7 +58,8 @@ export function declaredAtOnce({ name, steps }: Workload, outcomes: readonly str
       isChanged = true;
     } else return undefined;
   }
-  if (!isChanged) return undefined;
+  // What belongs to a paused object is as it was when it was paused.
+  if (!isChanged || [...objects.values()].some(isPaused)) return undefined;
   return { name, steps: [...objects.values()].map((object): WorkloadStep => ({ kind: "create", object })) };
 }
 

@@ -35,6 +35,14 @@ test("declaredAtOnce() returns undefined for deletions, patches of other objects
   }
 });
 
+test("declaredAtOnce() returns undefined while an object is paused, and compares it when it is resumed", () => {
+  const pause = (value: string | null) => patch("a", { metadata: { annotations: { "pintle.dev/paused": value } } });
+  const steps = [create, pause("true"), patch("a", { stringData: { two: "3" } })];
+  assertEquals(declaredAtOnce({ name: "w", steps }, ["done", "done", "done"]), undefined);
+  const resumed = declaredAtOnce({ name: "w", steps: [...steps, pause(null)] }, ["done", "done", "done", "done"]);
+  assertEquals(resumed?.steps.length, 1);
+});
+
 const workload: Workload = { name: "change", steps: [create, patch("a", { metadata: { labels: { size: "2" } } })] };
 
 /** A controller that names its objects after the label, and deletes none. */
