@@ -60,7 +60,11 @@ export class ControllerAccounts {
       );
       return { definition, grants, account };
     });
-    const forProcess = lease === undefined ? [] : processGrants({ namespace: lease.namespace, lease: lease.name });
+    const forProcess = lease === undefined ? [] : processGrants({
+      namespace: lease.namespace,
+      lease: lease.name,
+      isSharded: true,
+    });
     const operator = accountOf(
       name,
       [...own.flatMap(({ grants }) => grants), ...forProcess],

@@ -38,6 +38,9 @@ type Phase = "http" | "webhooks" | "others";
 /** The state of queues and caches at this moment, for the debug endpoint. No method, since users do not need it. */
 export let debugStateOf: (manager: Manager) => DebugState;
 
+/** This replica in its group; undefined without sharding. For the debug endpoint and the simulation. */
+export let shardsOf: (manager: Manager) => ShardMember | undefined;
+
 /** What a Fleet needs of the Manager of its hub. No property, since users do not need it. */
 export let hubPartsOf: (manager: Manager) => HubParts<ManagerOptions>;
 
@@ -71,6 +74,7 @@ export class Manager {
         namespaces: manager.#options.namespaces,
         parked: () => manager.#controllers.parked(),
       });
+    shardsOf = (manager) => manager.#shards;
     hubPartsOf = (manager) => ({
       options: manager.#options,
       client: manager.#fencedClient,

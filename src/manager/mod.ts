@@ -61,10 +61,18 @@ export {
 } from "./debug/mod.ts";
 export { customDefinitions, type DefinitionOptions, isCustomResource, withConversions } from "./custom_definitions.ts";
 export type { ParkedKey, RequeuedKey, RetryingKey } from "./controller_group.ts";
-export { debugStateOf, hubPartsOf, Manager } from "./manager.ts";
+export { debugStateOf, hubPartsOf, Manager, shardsOf } from "./manager.ts";
 export type { ManagerElection, ManagerOptions } from "./manager_options.ts";
 export { asMember, type FleetMembership, type HubParts, type LeaderPart, type Terms } from "./membership.ts";
-export { claimAnnotation, groupLabel, parseSlots, type ShardingOptions, slotOf } from "./sharding/mod.ts";
+export {
+  claimAnnotation,
+  groupLabel,
+  parseSlots,
+  type ShardingOptions,
+  type ShardMember,
+  slotCount,
+  slotOf,
+} from "./sharding/mod.ts";
 export { StopTimeoutError } from "./within_grace.ts";
 export {
   type FlagReader,

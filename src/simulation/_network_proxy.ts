@@ -55,8 +55,8 @@ export interface NetworkProxyOptions<Process extends ProxiedProcess> {
   crash(process: Process, downMs: number): void;
   /** A user changes the object of a write. @param body of the write */
   actAsUser(action: UserAction, path: string, body: string): Promise<void>;
-  /** A user deletes the Lease. */
-  deleteLease(): Promise<void>;
+  /** A user deletes the Lease. @param process the one that is about to write */
+  deleteLease(process: Process): Promise<void>;
   /** True for a write of a lock that is no Lease: like renewals, it is no point for faults. @default there are none */
   readonly isLock?: (request: Request) => boolean;
   /** Called before each write reaches the server. */
@@ -320,7 +320,7 @@ export class NetworkProxy<Process extends ProxiedProcess> {
   async #applyBefore(pending: PendingRequest<Process>, faults: readonly WriteFault[]): Promise<boolean> {
     const { process, request } = pending;
     for (const fault of faults) {
-      if (fault.kind === "lease") await this.#options.deleteLease();
+      if (fault.kind === "lease") await this.#options.deleteLease(process);
       if (fault.kind === "actor" && actsBefore.has(fault.act)) {
         const body = await request.clone().text();
         await this.#options.actAsUser(fault.act, targetPath(request, body), body);

@@ -5,7 +5,7 @@
 import { type Clock, drain, type Random, sleepOn } from "../async/mod.ts";
 import { Client, type Transport } from "../client/mod.ts";
 import type { ControllerAccounts } from "../cluster/mod.ts";
-import { Manager, type ManagerElection, type OperatorController } from "../manager/mod.ts";
+import { Manager, type ManagerElection, type OperatorController, type ShardingOptions } from "../manager/mod.ts";
 import type { Recorder } from "../observe/mod.ts";
 import type { ProxiedProcess, StaleView } from "./_proxied_process.ts";
 
@@ -20,6 +20,8 @@ export interface OperatorProcessOptions {
   readonly accounts: ControllerAccounts;
   /** Present when there are several replicas. @default no election */
   readonly election?: ManagerElection;
+  /** Present when the replicas divide the keys. @default they do not */
+  readonly sharding?: ShardingOptions;
 }
 
 /** What a process runs with. */
@@ -70,7 +72,7 @@ export class OperatorProcess implements ProxiedProcess {
 
   /** Runs the controllers. */
   start({ transport, recorder }: ProcessStart): void {
-    const { controllers, accounts, clock, random, election } = this.#options;
+    const { controllers, accounts, clock, random, election, sharding } = this.#options;
     const client = new Client(accounts.operatorTransport(transport), { clock });
     this.#manager = new Manager({
       ...{
@@ -85,6 +87,7 @@ export class OperatorProcess implements ProxiedProcess {
       freezeCache: true,
       instance: `process-${this.id}`,
       ...(election === undefined ? {} : { leaderElection: election }),
+      ...(sharding === undefined ? {} : { sharding }),
     });
     for (const controller of controllers) this.#manager.add(controller);
     this.#manager.run(this.#stop.signal).then(
@@ -154,6 +157,10 @@ export class ProcessClock implements Clock {
         this.#overdue.delete(fire);
       },
     };
+  }
+
+  get isPaused(): boolean {
+    return this.#isPaused;
   }
 
   /** Moves the wall clock. */

@@ -17,6 +17,7 @@ import { LoopGuard, RetryTracker, TimerTracker, withOnReconcile } from "./_pendi
 import { OperatorProcess, ProcessClock } from "./_operator_process.ts";
 import { RetryOracle } from "./_retry_oracle.ts";
 import { RunRecorder } from "./_run_recorder.ts";
+import { ShardOracle } from "./shard_oracle.ts";
 import { SimulatedServer } from "./_simulated_server.ts";
 import { UserActions } from "./_user_actions.ts";
 import { dependentKinds, writesForeignFields } from "./_user_objects.ts";
@@ -25,32 +26,25 @@ import { type FaultOf, type FaultPlan, noFaults } from "./fault_plan.ts";
 import type { PointCounts } from "./fault_points.ts";
 import type { StaleStart } from "./_stale_creations.ts";
 import type { ScheduleOptions, ScheduleResult, Settling } from "./schedule_result.ts";
+import {
+  finalQuietMs,
+  finalTimerMs,
+  maxEvents,
+  type PlannedStart,
+  quietMs,
+  restartMs,
+  retryingQuietMs,
+  settleTimeoutMs,
+  stepTimerMs,
+  turnsPerDrain,
+} from "./schedule_timing.ts";
 import { checksOf, StateChecks } from "./_state_checks.ts";
 import { outcomeOf } from "./summary.ts";
 import type { Violation } from "./violation.ts";
 
-/** A run uses no sockets: microtasks lead from one event to the next, so one turn of the event loop is enough. */
-const turnsPerDrain = 1;
-
-/** Virtual milliseconds without a write after which a run has settled. */
-const quietMs = 3_000;
-/** The same while keys are still retried. */
-const retryingQuietMs = 45_000;
-/** Virtual milliseconds after which a run counts as unsettled. */
-const settleTimeoutMs = 1_200_000;
-/** Events within one wait at most. */
-const maxEvents = 5_000;
-/** Virtual milliseconds in which late writes are counted at the end. */
-const finalQuietMs = 60_000;
-/** Requeues that are due within this time are waited for after each step, and after the last one. */
-const stepTimerMs = 65_000;
-const finalTimerMs = 310_000;
-/** Virtual milliseconds between the end of a process and its restart. */
-const restartMs = 1_000;
-
 /** Runs a workload once. */
 export async function runSchedule(options: ScheduleOptions): Promise<ScheduleResult> {
-  const { controllers, workload, plan = noFaults, seed = 1, replicas = 1 } = options;
+  const { controllers, workload, plan = noFaults, seed = 1, replicas = 1, sharded = false } = options;
   const clock = new VirtualClock({ drainTurns: turnsPerDrain });
   const recorder = options.recorder?.(clock);
   await using run = new Run({
@@ -58,6 +52,7 @@ export async function runSchedule(options: ScheduleOptions): Promise<ScheduleRes
     workload,
     plan,
     replicas,
+    sharded,
     clock,
     recorder,
     random: seededRandom(seed),
@@ -79,6 +74,7 @@ interface RunParts {
   readonly workload: Workload;
   readonly plan: FaultPlan;
   readonly replicas: number;
+  readonly sharded: boolean;
   readonly clock: VirtualClock;
   readonly recorder: Recorder | undefined;
   readonly random: Random;
@@ -93,6 +89,7 @@ class Run implements AsyncDisposable {
   readonly #proxy: NetworkProxy<OperatorProcess>;
   readonly #faults: FaultIndex;
   readonly #leader: LeaderOracle;
+  readonly #shards: ShardOracle;
   readonly #handlers: HandlerOracle;
   readonly #users: UserActions;
   readonly #ownWrites: OwnWriteOracle;
@@ -141,12 +138,16 @@ class Run implements AsyncDisposable {
     this.#ownWrites = new OwnWriteOracle(this.#server);
     this.#access = new AccessOracle({ clock, hasExisted: (path) => this.#server.hasExisted(path) });
     this.#leader = new LeaderOracle(this.#server);
+    this.#shards = new ShardOracle(this.#server);
     this.#proxy = new NetworkProxy({
       server: this.#access.observe((request) => this.#server.fetch(request)),
       ...{ clock, random, recorder, faults: this.#faults, revision: () => this.#server.revision },
       crash: (process, downMs) => this.#crash(process, downMs),
       actAsUser: (action, path, body) => this.#users.act(action, path, body),
-      deleteLease: () => this.#leader.deleteLease(clock.monotonic()),
+      deleteLease: (process) =>
+        parts.sharded
+          ? this.#shards.deleteLease(process, clock.monotonic())
+          : this.#leader.deleteLease(clock.monotonic()),
       onWrite: (process, request) => {
         this.#checkLeader(process);
         if (request.method === "DELETE") this.#users.noteDelete(new URL(request.url).pathname);
@@ -310,7 +311,8 @@ class Run implements AsyncDisposable {
     const due = this.#startsAt.filter(({ at }) => at <= now);
     this.#startsAt = this.#startsAt.filter(({ at }) => at > now);
     for (const { causes } of due) this.#start(causes);
-    if (this.#parts.replicas > 1) this.#leader.observe(now);
+    if (this.#parts.sharded) this.#shards.observe(now);
+    else if (this.#parts.replicas > 1) this.#leader.observe(now);
     return due.length > 0 || this.#users.undoAfterWrite() || this.#proxy.passNext() || this.#server.runCluster() ||
       this.#users.undoNext();
   }
@@ -330,7 +332,9 @@ class Run implements AsyncDisposable {
     if (running.length === 0) return "idle";
     const now = this.#parts.clock.monotonic();
     if (running.some(({ staleView }) => staleView !== undefined && staleView.thawsAt > now)) return "busy";
-    if (!running.some(({ manager }) => manager.isIdle())) return "busy";
+    // A standby is not idle; of replicas that divide the keys, each must be.
+    const idle = running.filter(({ manager }) => manager.isIdle()).length;
+    if (idle < (this.#parts.sharded ? running.length : 1)) return "busy";
     return running.some(({ manager }) => manager.retrying().length > 0) ? "retrying" : "idle";
   }
 
@@ -348,17 +352,21 @@ class Run implements AsyncDisposable {
 
   /** @param causes Why it starts, in the recording. */
   #start(causes: readonly EntryId[] = []): OperatorProcess {
-    const { clock, replicas, seed } = this.#parts;
+    const { clock, replicas, sharded, seed } = this.#parts;
     const id = this.#processes.length + 1;
     const processClock = new ProcessClock(clock);
-    const observed = this.#ownWrites.observed(this.#controllersOfProcess(), id);
-    const process = new OperatorProcess({
-      controllers: this.#retryCounts.observed(observed, { processId: id, clock: processClock }),
-      ...{ id, clock: processClock, random: seededRandom(seed * 1_000 + id) },
+    const ownWrites = this.#ownWrites.observed(this.#controllersOfProcess(), id);
+    const observed = this.#retryCounts.observed(ownWrites, { processId: id, clock: processClock });
+    const controllers = sharded ? this.#shards.observed(observed, () => process, () => clock.monotonic()) : observed;
+    const needsLeader = !sharded || controllers.some(({ options }) => options.replicas === "one");
+    const process: OperatorProcess = new OperatorProcess({
+      ...{ id, controllers, clock: processClock, random: seededRandom(seed * 1_000 + id) },
       accounts: this.#server.accounts,
-      election: replicas > 1 ? this.#leader.electionOf(id) : undefined,
+      election: replicas > 1 && needsLeader ? this.#leader.electionOf(id) : undefined,
+      sharding: sharded ? this.#shards.shardingOf(id) : undefined,
     });
     this.#processes.push(process);
+    this.#shards.add(process, clock.monotonic());
     this.#recorder?.starts(id, causes);
     const recorder = this.#recorder?.recorderOf(process);
     process.start({ transport: this.#proxy.transport(process), recorder });
@@ -452,6 +460,7 @@ class Run implements AsyncDisposable {
   }
 
   #checkLeader(process: OperatorProcess): void {
+    if (this.#parts.sharded) return this.#shards.onWrite(process, this.#parts.clock.monotonic());
     if (this.#parts.replicas === 1) return;
     const other = this.#leader.otherHolder(process, this.#parts.clock.monotonic());
     if (other !== undefined) this.#report("one-leader", `process ${process.id} writes while ${other} holds the Lease`);
@@ -459,14 +468,18 @@ class Run implements AsyncDisposable {
 
   #checkState(): void {
     // After the deletion of the Lease, two processes may rightly believe to lead, and see each other's writes as conflicts.
-    const parked = this.#leader.wasDeleted ? [] : this.#running().flatMap(({ manager }) => manager.parked());
+    const parked = this.#leader.wasDeleted || this.#shards.wasDeleted
+      ? []
+      : this.#running().flatMap(({ manager }) => manager.parked());
     for (const { controller, key, reason } of parked) {
       this.#report("starved-key", `${controller} gave up ${key}: ${reason}`);
     }
     this.#violations.push(...cacheViolations(this.#server, this.#running(), this.#parts.controllers));
     this.#violations.push(...this.#handlers.violations(this.#server), ...this.#users.violations());
     this.#violations.push(...this.#ownWrites.violations(), ...this.#retryCounts.violations());
-    this.#violations.push(...this.#access.violations, ...this.#checks.violations());
+    this.#violations.push(...this.#access.violations, ...this.#checks.violations(), ...this.#shards.violations);
+    // A replica lists its part again each time that it gets more.
+    if (this.#parts.sharded) return;
     const { lists, relists } = this.#proxy.counts;
     const maxLists = this.#parts.replicas + this.#restarts * this.#parts.replicas + relists;
     for (const [resource, count] of lists) {
@@ -481,12 +494,4 @@ class Run implements AsyncDisposable {
   #report(invariant: Violation["invariant"], message: string): void {
     this.#violations.push({ invariant, message });
   }
-}
-
-/** A process that is to start. */
-interface PlannedStart {
-  /** Virtual time. */
-  readonly at: number;
-  /** Why, in the recording. */
-  readonly causes: readonly EntryId[];
 }

@@ -23,7 +23,12 @@ export interface PlannedSchedule {
   readonly plan: FaultPlan;
   readonly seed: number;
   readonly replicas: number;
+  /** The replicas divide the keys between them. @default false */
+  readonly sharded?: boolean;
 }
+
+/** How the operator of a schedule runs. */
+type Replicas = Pick<PlannedSchedule, "replicas" | "sharded">;
 
 /** The result of a checked run. Plain JSON, too. */
 export interface CheckResult {
@@ -61,8 +66,8 @@ export class ScheduleChecker {
   }
 
   /** The reference of a workload, learned at the first call. */
-  async reference(workload: string, replicas: number): Promise<Reference> {
-    const key = `${replicas} ${workload}`;
+  async reference(workload: string, replicas: Replicas): Promise<Reference> {
+    const key = referenceKey(workload, replicas);
     const learned = this.#references.get(key) ?? learnReference(this.#options(workload, replicas));
     this.#references.set(key, learned);
     return await learned;
@@ -74,8 +79,8 @@ export class ScheduleChecker {
    * @returns what depends on the way, and the runs for it
    */
   async checkDeclaredState(name: string): Promise<{ violations: readonly Violation[]; totals: readonly RunTotals[] }> {
-    const whole = await this.reference(name, 1);
-    const { workload, ...options } = { ...this.#options(name, 1), cleanUp: whole.cleanUp };
+    const whole = await this.reference(name, { replicas: 1 });
+    const { workload, ...options } = { ...this.#options(name, { replicas: 1 }), cleanUp: whole.cleanUp };
     const totals: RunTotals[] = [];
     const run = async (steps: Workload, seed: number): Promise<ScheduleResult> => {
       const result = await runSchedule({ ...options, workload: steps, seed });
@@ -98,10 +103,11 @@ export class ScheduleChecker {
   }
 
   /** Runs a schedule and compares it with the reference. @throws {TypeError} when the workload does not exist */
-  async check({ workload, plan, seed, replicas }: PlannedSchedule): Promise<CheckResult> {
-    const reference = await this.reference(workload, replicas);
+  async check(schedule: PlannedSchedule): Promise<CheckResult> {
+    const { workload, plan, seed } = schedule;
+    const reference = await this.reference(workload, schedule);
     const { cleanUp } = reference;
-    const result = await runSchedule({ ...this.#options(workload, replicas), plan, seed, cleanUp });
+    const result = await runSchedule({ ...this.#options(workload, schedule), plan, seed, cleanUp });
     return { violations: compareWithReference(reference, result, plan), totals: result.totals };
   }
 
@@ -112,9 +118,9 @@ export class ScheduleChecker {
    * other orders it occurs is told.
    */
   async confirm(schedule: PlannedSchedule): Promise<Confirmation> {
-    const { workload, plan, seed, replicas } = schedule;
-    const { results, cleanUp } = await this.reference(workload, replicas);
-    const options = { ...this.#options(workload, replicas), cleanUp };
+    const { workload, plan, seed } = schedule;
+    const { results, cleanUp } = await this.reference(workload, schedule);
+    const options = { ...this.#options(workload, schedule), cleanUp };
     const [first, ...others] = results;
     const seeds = Array.from({ length: confirmingOrders + 1 }, (_, index) => seed + index);
     const free: ScheduleResult[] = [];
@@ -135,24 +141,22 @@ export class ScheduleChecker {
       found.some(({ invariant }) => invariant === violations[0]?.invariant);
     const orders = { tried: further.length, failed: further.filter(isSame).length };
     // The longer reference is kept, so that the same difference is not found again.
-    this.#references.set(`${replicas} ${workload}`, Promise.resolve(reference));
+    this.#references.set(referenceKey(workload, schedule), Promise.resolve(reference));
     return { violations, orders, runs: [...free, ...faulty].map(({ totals }) => totals) };
   }
 
   /** Runs a schedule again, and records it. @param violations are the last notes of the recording */
-  async record(
-    { workload, plan, seed, replicas }: PlannedSchedule,
-    violations: readonly Violation[],
-  ): Promise<readonly Entry[]> {
-    const { cleanUp } = await this.reference(workload, replicas);
-    const { entries } = await recordSchedule({ ...this.#options(workload, replicas), plan, seed, cleanUp });
+  async record(schedule: PlannedSchedule, violations: readonly Violation[]): Promise<readonly Entry[]> {
+    const { workload, plan, seed } = schedule;
+    const { cleanUp } = await this.reference(workload, schedule);
+    const { entries } = await recordSchedule({ ...this.#options(workload, schedule), plan, seed, cleanUp });
     return [...entries, ...violationNotes(violations, entries.at(-1))];
   }
 
-  #options(name: string, replicas: number) {
+  #options(name: string, { replicas, sharded }: Replicas) {
     const workload = this.#workloads.get(name);
     if (workload === undefined) throw new TypeError(`Cannot run workload "${name}": it does not exist`);
-    return { controllers: this.#controllers, workload, replicas };
+    return { controllers: this.#controllers, workload, replicas, sharded };
   }
 }
 
@@ -171,6 +175,10 @@ export function controlsOf(workload: Workload, { faults }: FaultPlan): readonly 
 }
 
 type ControlRun = Required<Pick<ScheduleOptions, "workload" | "plan" | "isRestarted">>;
+
+function referenceKey(workload: string, { replicas, sharded = false }: Replicas): string {
+  return `${replicas} ${sharded ? "sharded " : ""}${workload}`;
+}
 
 /** Runs that a reference is learned from. */
 const referenceRuns = 3;

@@ -18,8 +18,10 @@ export interface ScheduleOptions {
   readonly plan?: FaultPlan;
   /** The source of randomness: the order of concurrent events, UIDs, jitter. @default 1 */
   readonly seed?: number;
-  /** Processes of the operator; several of them elect a leader. @default 1 */
+  /** Processes of the operator; several of them elect a leader, or divide the keys. @default 1 */
   readonly replicas?: number;
+  /** The replicas divide the keys between them. @default false */
+  readonly sharded?: boolean;
   /**
    * After the result, users delete their objects, and everything settles: a controller whose memory outlives the run can forget
    * them. @default false

@@ -30,6 +30,8 @@ export interface SimulateOptions {
   readonly storms?: number;
   /** Seed of the first storm. @default 1 */
   readonly firstSeed?: number;
+  /** All schedules run with so many replicas that divide the keys. @default one replica, or two that elect a leader */
+  readonly shards?: number;
   /** Kinds of faults. @default all */
   readonly kinds?: ReadonlySet<FaultKind>;
   /** Findings after which the workload is left. @default 3 */
@@ -58,6 +60,8 @@ export interface Finding {
   readonly plan: FaultPlan;
   readonly seed: number;
   readonly replicas: number;
+  /** The replicas divided the keys between them. @default false */
+  readonly sharded?: boolean;
   readonly violations: readonly Violation[];
   /** Further event orders that were tried with the faults, and in how many of them the same invariant was broken. */
   readonly orders?: { readonly tried: number; readonly failed: number };
@@ -119,6 +123,8 @@ export interface ReplayOptions {
   readonly plan: FaultPlan;
   readonly seed: number;
   readonly replicas: number;
+  /** The replicas divide the keys between them. @default false */
+  readonly sharded?: boolean;
   /** Further controllers of the operator, which run in the same process. @default none */
   readonly others?: readonly OperatorController[];
 }
@@ -142,7 +148,7 @@ export async function replay(
 
 /** What runs without faults show when they are compared with each other, as `simulate` does before it injects faults. */
 async function violationsWithoutFaults(checker: ScheduleChecker, workload: string): Promise<readonly Violation[]> {
-  const { violations } = await checker.reference(workload, 1);
+  const { violations } = await checker.reference(workload, { replicas: 1 });
   return violations.length > 0 ? violations : (await checker.checkDeclaredState(workload)).violations;
 }
 
@@ -154,6 +160,9 @@ async function findingOf(
   const objects = broken.violations.flatMap(({ object }) => object ?? []);
   return { ...broken, timeline: focusedTimeline(recording, objects), recording };
 }
+
+/** How the operator of a schedule runs. */
+type Replicas = Pick<PlannedSchedule, "replicas" | "sharded">;
 
 /** A schedule, and the kind of fault that it covers if it is a single fault. */
 interface CoveringSchedule extends PlannedSchedule {
@@ -195,8 +204,8 @@ class Simulation {
   async checkWithoutFaults(workload: string): Promise<boolean> {
     const { maxFindings = defaultMaxFindings, signal } = this.#options;
     if (signal?.aborted === true) return false;
-    const schedule = { workload, plan: { faults: [] }, seed: 1, replicas: 1 };
-    const { violations } = await this.#reference(workload, 1);
+    const schedule = { workload, plan: { faults: [] }, seed: 1, ...this.#usual };
+    const { violations } = await this.#reference(workload, this.#usual);
     if (violations.length > 0) {
       await this.#push(schedule, violations);
       return false;
@@ -211,12 +220,12 @@ class Simulation {
   /** Simulates one workload under faults. */
   async run(workload: string): Promise<void> {
     const { singles = true, points = Infinity, storms = 0, maxFindings = defaultMaxFindings, signal } = this.#options;
-    const reference = await this.#reference(workload, 1);
+    const reference = await this.#reference(workload, this.#usual);
     const limit = this.#findings.filter((one) => one.workload !== workload).length + maxFindings;
-    const possible = singles ? await this.#planSingles(workload, reference) : [];
+    const possible = singles ? await this.#planSingles(workload, reference, this.#usual) : [];
     for (const { kind } of possible) if (kind !== undefined) this.#coverageOf(kind).all++;
     const planned = spread(possible, Math.min(points, reference.lateWrites > 0 ? maxTimedPoints : Infinity));
-    const schedules = concat<CoveringSchedule>(planned, await this.#planStorms(workload, reference));
+    const schedules = concat<CoveringSchedule>(planned, await this.#planStorms(workload, reference, this.#usual));
     if (planned.length + storms >= minSchedulesForWorkers) this.#workers ??= this.#options.workers?.();
     const isAborted = () => signal?.aborted === true;
     if (isAborted()) return;
@@ -229,7 +238,13 @@ class Simulation {
     }
   }
 
-  async #reference(workload: string, replicas: number): Promise<Reference> {
+  /** How the operator runs in most schedules. */
+  get #usual(): Replicas {
+    const { shards } = this.#options;
+    return shards === undefined ? { replicas: 1 } : { replicas: shards, sharded: true };
+  }
+
+  async #reference(workload: string, replicas: Replicas): Promise<Reference> {
     const reference = await this.#checker.reference(workload, replicas);
     if (!this.#references.has(reference)) this.#addRuns(reference.runs, reference.totals);
     this.#references.add(reference);
@@ -242,31 +257,37 @@ class Simulation {
   }
 
   /** Every single fault of a workload. */
-  async #planSingles(workload: string, single: Reference): Promise<readonly CoveringSchedule[]> {
-    const plan = (reference: Reference, replicas: number, kinds: ReadonlySet<FaultKind>) =>
-      singleFaults({ ...reference, replicas }, kinds).map((fault) => {
-        return { workload, plan: { faults: [fault] }, seed: 1, replicas, kind: fault.kind };
+  async #planSingles(
+    workload: string,
+    usual: Reference,
+    how: Replicas,
+  ): Promise<readonly CoveringSchedule[]> {
+    const plan = (reference: Reference, how: Replicas, kinds: ReadonlySet<FaultKind>) =>
+      singleFaults({ ...reference, ...how }, kinds).map((fault) => {
+        return { workload, plan: { faults: [fault] }, seed: 1, ...how, kind: fault.kind };
       });
+    if (how.sharded === true) return plan(usual, how, this.#kinds);
     const kinds = leaderFaultKinds.intersection(this.#kinds);
-    const replicated = kinds.size > 0 ? plan(await this.#reference(workload, 2), 2, kinds) : [];
-    return [...plan(single, 1, this.#kinds), ...replicated];
+    const two = { replicas: 2 };
+    const replicated = kinds.size > 0 ? plan(await this.#reference(workload, two), two, kinds) : [];
+    return [...plan(usual, how, this.#kinds), ...replicated];
   }
 
   /** The storms of a workload, made one by one. */
-  async #planStorms(workload: string, single: Reference): Promise<Iterable<PlannedSchedule>> {
+  async #planStorms(workload: string, usual: Reference, how: Replicas): Promise<Iterable<PlannedSchedule>> {
     const { storms = 0, firstSeed = 1 } = this.#options;
     const kinds = this.#kinds;
     const seeds = Array.from({ length: storms }, (_, index) => firstSeed + index);
-    const isReplicated = (seed: number) => seed % replicatedEvery === 0;
-    const replicated = seeds.some(isReplicated) ? await this.#reference(workload, 2) : single;
+    const isReplicated = (seed: number) => how.sharded !== true && seed % replicatedEvery === 0;
+    const replicated = seeds.some(isReplicated) ? await this.#reference(workload, { replicas: 2 }) : usual;
     const [storm, replicatedStorm] = [
-      stormsOf({ ...single, replicas: 1 }, kinds),
+      stormsOf({ ...usual, ...how }, kinds),
       stormsOf({ ...replicated, replicas: 2 }, kinds),
     ];
     return seeds.values().map((seed) =>
       isReplicated(seed)
         ? { workload, plan: replicatedStorm(seed), seed, replicas: 2 }
-        : { workload, plan: storm(seed), seed, replicas: 1 }
+        : { workload, plan: storm(seed), seed, ...how }
     );
   }
 
@@ -279,11 +300,11 @@ class Simulation {
 
   /** Adds a finding, with the smallest plan that breaks the same invariant. */
   async #addFinding(
-    { workload, seed, replicas, plan }: CoveringSchedule,
+    { workload, seed, replicas, sharded, plan }: CoveringSchedule,
     violations: readonly Violation[],
   ): Promise<void> {
     const [first] = violations;
-    const how = { workload, seed, replicas };
+    const how = { workload, seed, replicas, sharded };
     const shrunk = await shrink(plan, async (fewer) => {
       const { violations: found, totals } = await this.#checker.check({ ...how, plan: fewer });
       this.#addRuns(1, totals);

@@ -27,6 +27,12 @@ export const invariants = [
     promise: "Everything settles, and nothing is written in the minute after that (invariant I5).",
   },
   { name: "one-leader", promise: "No process writes while another one holds the Lease (invariant I6)." },
+  {
+    name: "shards",
+    promise:
+      "With sharded replicas: no object is reconciled by two processes at the same time, no slot is without a process " +
+      "for longer than the lease duration and 5 s, and no process writes after its Lease was taken from it.",
+  },
   { name: "process-exit", promise: "No process ends, unless a fault ends it or it loses the Lease (invariant I7)." },
   {
     name: "list-count",

@@ -44,10 +44,10 @@ function orderLines({ orders }: Finding): readonly string[] {
 
 /** The command line that reproduces a finding. */
 export function replayLine(
-  { controller, together, workload, plan, seed, replicas }: Finding,
+  { controller, together, workload, plan, seed, replicas, sharded = false }: Finding,
   operator: string,
 ): string {
-  const several = replicas > 1 ? ` --replicas ${replicas}` : "";
+  const several = sharded ? ` --shards ${replicas}` : replicas > 1 ? ` --replicas ${replicas}` : "";
   const names = together.length === 0 ? controller : `${[controller, ...together].join(" ")} --together`;
   return `${operator} simulate ${names} --workload ${quoted(workload)} --seed ${seed}${several} ` +
     `--plan ${quoted(JSON.stringify(plan))}`;

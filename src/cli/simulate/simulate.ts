@@ -136,6 +136,7 @@ async function simulateController(
     workers: () => workers.checkersOf(subject.controller),
     points: flags.points,
     storms: flags.seeds,
+    shards: flags.shards,
     firstSeed: flags.seed,
     ...(flags.faults.length === 0 ? {} : { kinds: new Set(flags.faults) }),
     onProgress: ({ workload, schedules, findings }) =>
@@ -148,12 +149,13 @@ async function replayPlan(
   subjects: readonly SimulatedController[],
   plan: FaultPlan,
 ): Promise<ExitCode> {
-  const { seed, replicas, timeline, output, record, junit } = flags;
+  const { seed, shards, timeline, output, record, junit } = flags;
+  const [replicas, sharded] = [shards ?? flags.replicas, shards !== undefined];
   const found: Finding[] = [];
   let passed: RecordedFinding | undefined;
   for (const { controller, workloads, others } of subjects) {
     for (const workload of workloads) {
-      const how = { plan, seed, replicas, others };
+      const how = { plan, seed, replicas, sharded, others };
       const finding = await replay(controller, workload, how);
       if (finding !== undefined) found.push(finding);
       else if (timeline || (record !== undefined && passed === undefined)) {

@@ -85,6 +85,12 @@ export const simulateFlags = z.object({
     about: "replicas with leader election: of a controller with --plan, of a program with --command",
     example: "--replicas 2",
   }),
+  shards: flag(wholeNumber(2, 5).optional(), {
+    ...commandLineOnly,
+    flags: "--shards <count>",
+    about: "run every schedule with so many replicas that divide the keys between them",
+    example: "--shards 3",
+  }),
   jobs: flag(wholeNumber(1, 1_000).optional(), {
     ...commandLineOnly,
     flags: "--jobs <count>",

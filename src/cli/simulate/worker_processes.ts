@@ -37,6 +37,7 @@ const request = z.object({
   plan: faultPlanSchema,
   seed: z.int(),
   replicas: z.int().min(1),
+  sharded: z.boolean().optional(),
 });
 
 const response = z.object({
@@ -69,8 +70,8 @@ export class SimulationWorkers implements Disposable {
     const env = { ...bunSettings, ...environment, [workerVariable]: "1" };
     this.#workers ??= Array.from({ length: this.#count }).flatMap(() => startWorkerProcess(args, env) ?? []);
     return this.#workers.map((worker): CheckSchedule => async (schedule) => {
-      const { workload, plan, seed, replicas } = schedule;
-      const sent = { controller: controller.name, workload, plan, seed, replicas };
+      const { workload, plan, seed, replicas, sharded } = schedule;
+      const sent = { controller: controller.name, workload, plan, seed, replicas, sharded };
       return parseBounded(response, JSON.parse(await worker.request(JSON.stringify(sent))));
     });
   }

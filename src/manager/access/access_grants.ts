@@ -12,6 +12,7 @@ import {
   electionAccess,
   mergedAccess,
   reviewAccess,
+  shardAccess,
   webhookAccess,
   type WebhookObjects,
 } from "./access_rules.ts";
@@ -56,6 +57,8 @@ export interface ProcessNeeds {
   readonly namespace: string;
   /** The name of the Lease. @default no leader election */
   readonly lease?: string;
+  /** Its keys are divided between replicas. @default false */
+  readonly isSharded?: boolean;
   /** @default no webhooks */
   readonly webhooks?: WebhookObjects;
   /** Reviews the permissions of those who read its metrics. @default false */
@@ -63,11 +66,13 @@ export interface ProcessNeeds {
 }
 
 /** Returns the grants of the process of controllers, besides those of the controllers. */
-export function processGrants({ namespace, lease, webhooks, reviewsRequests }: ProcessNeeds): readonly AccessGrant[] {
+export function processGrants(needs: ProcessNeeds): readonly AccessGrant[] {
+  const { namespace, lease, isSharded = false, webhooks, reviewsRequests } = needs;
   const granted = (neededBy: string, rules: readonly AccessRule[]) =>
     rules.map((rule) => rule.scope === "Cluster" ? { neededBy, rule } : { neededBy, rule, namespace });
   return [
     ...(lease === undefined ? [] : granted("--leader-elect", electionAccess(lease))),
+    ...(isSharded ? granted("--shards", shardAccess) : []),
     ...(webhooks === undefined ? [] : granted("webhooks", webhookAccess(webhooks))),
     ...(reviewsRequests === true ? granted("metrics", reviewAccess) : []),
   ];

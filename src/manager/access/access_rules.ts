@@ -107,6 +107,11 @@ export function electionAccess(lease: string): readonly AccessRule[] {
   ];
 }
 
+/** The rules for `sharding`: each replica has a Lease, and looks at those of the others. Their names are not known before. */
+export const shardAccess: readonly AccessRule[] = [
+  access(builtin.Lease, ["create", "delete", "get", "list", "update"]),
+];
+
 /** The objects that are read and written for serving webhooks. */
 export interface WebhookObjects {
   /** See `configurationTargets`. */

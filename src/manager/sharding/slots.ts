@@ -115,6 +115,22 @@ export const allSlots: ReadonlySet<number> = new Set(Array.from({ length: slotCo
  */
 export function assignSlots(members: readonly string[]): readonly string[] {
   const names = [...new Set(members)].sort();
+  const id = names.join(" ");
+  const known = assignments.get(id) ?? computeAssignment(names);
+  // The last ones stay: replicas look at each other every few seconds, and rarely find a change.
+  assignments.delete(id);
+  assignments.set(id, known);
+  for (const oldest of assignments.keys()) {
+    if (assignments.size <= maxAssignments) break;
+    assignments.delete(oldest);
+  }
+  return known;
+}
+
+const assignments = new Map<string, readonly string[]>();
+const maxAssignments = 16;
+
+function computeAssignment(names: readonly string[]): readonly string[] {
   const limit = Math.ceil(slotCount * maxSurplus / names.length);
   const pairs = names.flatMap((member) =>
     Array.from({ length: slotCount }, (_, slot) => ({ member, slot, score: scoreOf(member, slot) }))

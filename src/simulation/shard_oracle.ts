@@ -1,0 +1,185 @@
+/**
+ * ShardOracle: whether the replicas of a run that divide the keys keep what sharding promises: no object is reconciled by two
+ * of them at the same time, no slot is without a replica for longer than the lease duration and 5 s, and none writes after its
+ * Lease was taken from it. What holds is judged by the Leases on the server and by the clock of the run.
+ */
+import { builtin, type KubeObject } from "../api/mod.ts";
+import {
+  claimAnnotation,
+  type OperatorController,
+  parseSlots,
+  type ShardingOptions,
+  shardsOf,
+  slotCount,
+} from "../manager/mod.ts";
+import { leaderLease } from "./_baseline.ts";
+import type { OperatorProcess } from "./_operator_process.ts";
+import type { SimulatedServer } from "./_simulated_server.ts";
+import type { Violation } from "./violation.ts";
+
+const { namespace, name: group } = leaderLease;
+const leaseCollection = "leases.coordination.k8s.io";
+
+/** The duration of a Lease, and 5 s. */
+const maxUnheldMs = 20_000;
+/** After a user deletes a Lease, its replica learns of it within this time, and a new replica cannot know of it. */
+const unawareMs = 10_000;
+/** How often the slots are looked at. */
+const everyMs = 1_000;
+/** Violations that are reported for one run. */
+const maxReported = 5;
+
+interface Lease extends KubeObject {
+  readonly spec?: { readonly holderIdentity?: string };
+}
+
+/** A replica that was started in the run. */
+interface Replica {
+  readonly process: OperatorProcess;
+  /** Since when it can see the Leases of the others, without a pause. */
+  seesSince: number;
+  /** When its Lease has changed on the server, and to which version. */
+  changedAt: number;
+  version: string | undefined;
+}
+
+/** A reconcile that runs. */
+interface Running {
+  readonly process: OperatorProcess;
+  readonly controller: string;
+  readonly uid: string;
+  readonly signal: AbortSignal;
+}
+
+export class ShardOracle {
+  readonly #server: SimulatedServer;
+  readonly #running = new Set<Running>();
+  readonly #replicas: Replica[] = [];
+  readonly #violations: Violation[] = [];
+  /** Since when each slot has no replica; -1 while it has one. */
+  readonly #unheldSince: number[] = Array.from({ length: slotCount }, () => 0);
+  /** When the last Lease has changed that claims a slot for a replica which cannot renew it. */
+  readonly #blockedAt: number[] = [];
+  #observedAt = 0;
+  #deletedAt = -Infinity;
+
+  constructor(server: SimulatedServer) {
+    this.#server = server;
+  }
+
+  get violations(): readonly Violation[] {
+    return this.#violations.slice(0, maxReported);
+  }
+
+  /** Whether a user has deleted a Lease in this run. */
+  get wasDeleted(): boolean {
+    return this.#deletedAt > -Infinity;
+  }
+
+  /** The options of a replica. */
+  shardingOf(id: number): ShardingOptions {
+    return { namespace, name: group, identity: `process-${id}` };
+  }
+
+  /** The controllers of a process, observed. @param process is called later: it has the controllers */
+  observed(
+    controllers: readonly OperatorController[],
+    process: () => OperatorProcess,
+    now: () => number,
+  ): readonly OperatorController[] {
+    return controllers.map((controller) => ({
+      ...controller,
+      reconciler: async (request, toolbox) => {
+        const object: KubeObject | undefined = toolbox.find(controller.primary, request.key) as KubeObject | undefined;
+        const uid = object?.metadata.uid;
+        if (uid === undefined) return await controller.reconciler(request, toolbox);
+        const running = { process: process(), controller: controller.name, uid, signal: toolbox.signal };
+        this.#checkAlone(running, request.key, now());
+        this.#running.add(running);
+        try {
+          return await controller.reconciler(request, toolbox);
+        } finally {
+          this.#running.delete(running);
+        }
+      },
+    }));
+  }
+
+  /** A process sends a write. */
+  onWrite(process: OperatorProcess, now: number): void {
+    const holder = this.#leaseOf(process)?.spec?.holderIdentity;
+    if (holder === `process-${process.id}` || now - this.#deletedAt < unawareMs) return;
+    this.#report(`process ${process.id} writes after its Lease was taken from it`);
+  }
+
+  /** A process was started. */
+  add(process: OperatorProcess, now: number): void {
+    this.#replicas.push({ process, seesSince: now, changedAt: now, version: undefined });
+  }
+
+  /** Must be called as the clock advances. */
+  observe(now: number): void {
+    if (now - this.#observedAt < everyMs) return;
+    this.#observedAt = now;
+    this.#observeReplicas(now);
+    const running = this.#replicas.filter(({ process }) => !process.hasEnded);
+    // A replica that cannot have seen for so long that a Lease did not change has to wait for longer.
+    const seenSince = Math.min(...running.map(({ seesSince }) => seesSince));
+    for (let slot = 0; slot < slotCount; slot++) {
+      const isHeld = running.some(({ process: { manager } }) => shardsOf(manager)?.holds.has(slot) === true);
+      const since = this.#unheldSince[slot] ?? -1;
+      if (isHeld) this.#unheldSince[slot] = -1;
+      else if (since < 0) this.#unheldSince[slot] = now;
+      else if (now - Math.max(since, seenSince, this.#blockedAt[slot] ?? 0) > maxUnheldMs) {
+        this.#report(`slot ${slot} has had no replica for ${(now - since) / 1000} s`);
+        this.#unheldSince[slot] = now;
+      }
+    }
+  }
+
+  #observeReplicas(now: number): void {
+    for (const replica of this.#replicas) {
+      const { process } = replica;
+      const lease = this.#leaseOf(process);
+      const version = lease?.metadata.resourceVersion;
+      if (version !== replica.version) [replica.version, replica.changedAt] = [version, now];
+      const isAway = process.hasEnded || process.clock.isPaused || process.unreachableUntil > now;
+      if (!isAway) continue;
+      replica.seesSince = now;
+      if ((lease?.spec?.holderIdentity ?? "") === "") continue;
+      for (const slot of parseSlots(lease?.metadata.annotations?.[claimAnnotation] ?? "") ?? []) {
+        this.#blockedAt[slot] = Math.max(this.#blockedAt[slot] ?? 0, replica.changedAt);
+      }
+    }
+  }
+
+  /** Deletes the Lease of a process as a user. */
+  async deleteLease(process: OperatorProcess, now: number): Promise<void> {
+    this.#deletedAt = now;
+    await this.#server.client.delete(builtin.Lease, `${namespace}/${leaseOf(process)}`).catch(() => {});
+  }
+
+  #checkAlone(running: Running, key: string, now: number): void {
+    if (now - this.#deletedAt < maxUnheldMs) return;
+    for (const other of this.#running) {
+      if (other.uid !== running.uid || other.controller !== running.controller) continue;
+      if (other.process === running.process || other.signal.aborted) continue;
+      if (other.process.hasEnded || other.process.clock.isPaused) continue;
+      this.#report(
+        `${key} is reconciled by the processes ${other.process.id} and ${running.process.id} at the same time`,
+      );
+    }
+  }
+
+  #leaseOf(process: OperatorProcess): Lease | undefined {
+    return this.#server.find(leaseCollection, namespace, leaseOf(process));
+  }
+
+  #report(message: string): void {
+    this.#violations.push({ invariant: "shards", message });
+  }
+}
+
+function leaseOf({ id }: OperatorProcess): string {
+  return `${group}-process-${id}`;
+}
