@@ -66,8 +66,8 @@ export interface DoctorContext extends CrdContext {
   readonly webhookConfiguration: string;
   /** The namespace of the Lease and of the certificates. */
   readonly ownNamespace: string;
-  /** The Lease of the replicas, and whether --leader-elect is given. */
-  readonly lease: { readonly name: string; readonly isUsed: boolean };
+  /** The Lease of the replicas, whether --leader-elect is given, and whether --shards is. */
+  readonly lease: { readonly name: string; readonly isUsed: boolean; readonly isSharded: boolean };
   /** Where the clusters of the fleet are listed; undefined: there is one cluster. */
   readonly clusters: ClusterSource | undefined;
   /** What of the fleet is checked. */

@@ -98,6 +98,7 @@ function requiredRules(context: DoctorContext): readonly RequiredRule[] {
     ...processGrants({
       namespace,
       lease: lease.isUsed ? lease.name : undefined,
+      isSharded: lease.isSharded,
       webhooks: webhooks.length === 0 ? undefined : { targets, secret: webhookServiceName(name) },
     }),
   ].map((grant) => ({ ...grant, optionalReason: optionalReasonOf(grant) }));

@@ -22,7 +22,7 @@ import { checkWebhooks } from "./check_webhooks.ts";
 import { checkMembers } from "./check_members.ts";
 import { fixLocalRuns } from "./local_runs.ts";
 
-const { leaderElect, leaderElectionId, leaderElectionNamespace } = electionFlags.shape;
+const { leaderElect, shards, leaderElectionId, leaderElectionNamespace } = electionFlags.shape;
 
 const doctorFlags = z.object({
   all: flag(z.boolean().default(false), {
@@ -43,6 +43,7 @@ const doctorFlags = z.object({
   }),
   clusters: clustersFlag,
   leaderElect,
+  shards,
   leaderElectionId,
   leaderElectionNamespace,
   webhookConfiguration: webhookConfigurationFlag,
@@ -108,7 +109,11 @@ async function runChecks(call: Call<DoctorFlags>): Promise<readonly Check[]> {
     namespaces: [...new Set(flags.namespace)],
     webhookConfiguration: hasWebhooks ? await findWebhookConfigurationName(search) : "",
     ownNamespace: flags.leaderElectionNamespace ?? connection.namespace,
-    lease: { name: flags.leaderElectionId ?? operator.name, isUsed: flags.leaderElect },
+    lease: {
+      name: flags.leaderElectionId ?? operator.name,
+      isUsed: flags.leaderElect || flags.shards !== undefined,
+      isSharded: flags.shards !== undefined,
+    },
     clusters: flags.clusters,
     place: flags.clusters === undefined ? "cluster" : "hub",
   };

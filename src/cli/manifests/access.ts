@@ -54,6 +54,7 @@ function grantsOf(plan: InstallPlan) {
     ...processGrants({
       namespace,
       lease: name,
+      isSharded: plan.runFlags.some((runFlag) => /^--shards(=|$)/.test(runFlag)),
       webhooks: webhooks.length === 0 ? undefined : { targets, secret },
       reviewsRequests: exposesMetrics(plan),
     }),

@@ -14,6 +14,7 @@ import {
   isLoopback,
   Manager,
   type ManagerElection,
+  type ManagerOptions,
   runEndpoints,
   type Runnable,
   serveEndpoints,
@@ -64,7 +65,7 @@ export async function createManager(connection: Connection, plan: RunPlan): Prom
     cacheRules: session.operator.cacheRules,
     freezeCache: flags.freezeCache,
     dryRun: flags.dryRun,
-    leaderElection: flags.leaderElect ? createElection(connection, plan, published) : undefined,
+    ...replicasOf(connection, plan, published),
     gracefulShutdownTimeoutMs: flags.gracefulShutdownTimeout,
     prepare: (stop) => untilAborted(awaitRunnable(connection, plan, stop), stop),
     clock,
@@ -127,9 +128,10 @@ function createFleet(hub: Manager, client: Client, { flags, session }: RunPlan):
 }
 
 /** @throws UsageError when flags are given that are about one cluster */
-function assertFleetFlags({ clusters, once, record }: RunFlags): void {
+function assertFleetFlags({ clusters, once, record, shards }: RunFlags): void {
   if (clusters === undefined) return;
-  const refused = once ? "--once" : record === undefined ? undefined : "--record";
+  const given = [once && "--once", record !== undefined && "--record", shards !== undefined && "--shards"];
+  const refused = given.find((flag) => flag !== false);
   if (refused === undefined) return;
   throw new UsageError(
     `Cannot use ${refused} with --clusters: it is about one cluster`,
@@ -146,6 +148,21 @@ function createClient(connection: Connection, { flags, session }: RunPlan): Clie
     const logged = flags.dryRun ? logDryRunWrites(throttled) : throttled;
     return measuredTransport(logged, { metrics, host, clock });
   });
+}
+
+/** How this process works with other replicas. Those that divide the objects have a leader for what one replica does. */
+function replicasOf(
+  connection: Connection,
+  plan: RunPlan,
+  published: PublishedEndpoint,
+): Pick<ManagerOptions, "leaderElection" | "sharding"> {
+  const { leaderElect, shards: expectedReplicas } = plan.flags;
+  if (!leaderElect && expectedReplicas === undefined) return {};
+  const { coordinated, ...election } = createElection(connection, plan, published);
+  return {
+    leaderElection: { ...election, coordinated },
+    ...(expectedReplicas === undefined ? {} : { sharding: { ...election, expectedReplicas } }),
+  };
 }
 
 function createElection(

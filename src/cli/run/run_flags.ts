@@ -122,11 +122,26 @@ const servingFlags = z.object({
 /** The values of the flags about serving. */
 export type ServingFlags = z.output<typeof servingFlags>;
 
-/** The flags about leader election. */
+/** A number of replicas; `auto` is 1: a replica does not wait for others. */
+function shardCount(): z.ZodType<number, string> {
+  return z.union([z.literal("auto").transform(() => 1), wholeNumber(1, 256)], {
+    error: "it is neither a whole number from 1 to 256 nor the word auto",
+  });
+}
+
+/** The flags about leader election, and about replicas that divide the objects. */
 export const electionFlags = z.object({
   leaderElect: flag(z.boolean().default(false), {
     flags: "--leader-elect",
     about: "reconcile only while this replica holds the lease; other replicas wait with filled caches",
+    group: electionGroup,
+  }),
+  shards: flag(shardCount().optional(), {
+    flags: "--shards <count>",
+    about:
+      "divide the objects between all replicas; with a number, the first ones wait for so many before they begin " +
+      "(auto: for none). The leases have the names and times of the leader election",
+    example: "--shards auto",
     group: electionGroup,
   }),
   ...leaseFlags.shape,
