@@ -27,7 +27,7 @@ type Round = ReadonlyMap<string, readonly PlannedSchedule[]>;
 async function allSingles(): Promise<readonly PlannedSchedule[]> {
   const found: PlannedSchedule[] = [];
   for (const { name: workload } of fooWorkloads) {
-    const reference = await checker.reference(workload, 1);
+    const reference = await checker.reference(workload, { replicas: 1 });
     for (const fault of singleFaults({ ...reference, replicas: 1 }, kinds)) {
       found.push({ workload, plan: { faults: [fault] }, seed: 1, replicas: 1 });
     }
@@ -39,7 +39,7 @@ async function storms(replicas: number, firstSeed: number): Promise<readonly Pla
   const found: PlannedSchedule[] = [];
   for (let index = 0; index < schedulesPerRound; index++) {
     const workload = fooWorkloads[index % fooWorkloads.length]?.name ?? "";
-    const reference = await checker.reference(workload, replicas);
+    const reference = await checker.reference(workload, { replicas });
     const seed = firstSeed + index;
     found.push({ workload, plan: stormsOf({ ...reference, replicas }, kinds)(seed), seed, replicas });
   }
