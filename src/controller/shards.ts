@@ -12,7 +12,7 @@ import type { Client } from "../client/mod.ts";
  * the same replica. The value of an object must not change while the object exists: it would move without a hand-over.
  *
  * - `"uid"`: each object on its own. The server can select by it (KEP-5866).
- * - `"namespace"`: all objects of a namespace together, so that a reconciler may look at the others. The server can select by it.
+ * - `"namespace"`: all objects of a namespace together, so that a reconciler may look at the others.
  * - `{ label }`: the value of a label, for example of a tenant; objects without the label are together.
  * - a function of the metadata.
  *

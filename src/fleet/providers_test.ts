@@ -14,7 +14,7 @@ import { clusterApiClusters, kubeconfigSecrets } from "./kubeconfig_secrets.ts";
 function kubeconfig(...names: readonly string[]): string {
   return JSON.stringify({
     clusters: names.map((name) => ({ name, cluster: { server: `https://${name}.example.dev` } })),
-    users: names.map((name) => ({ name, user: { token: "secret" } })),
+    users: names.map((name) => ({ name, user: { token: "member-token-4711" } })),
     contexts: names.map((name) => ({ name, context: { cluster: name, user: name } })),
     "current-context": names[0],
   });

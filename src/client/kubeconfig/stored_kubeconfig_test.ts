@@ -16,7 +16,7 @@ function kubeconfig(user: object, cluster: object = {}): string {
 const load = (text: string) => loadStoredAccess(text, { origin: "Secret fleet/east", environment: {} });
 
 test("a stored kubeconfig with data is used", async () => {
-  const access = await load(kubeconfig({ token: "secret" }));
+  const access = await load(kubeconfig({ token: "member-token-4711" }));
   assertEquals([access.server, access.credentials.kind], ["https://east.example.dev:6443", "token"]);
 });
 
