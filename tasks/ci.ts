@@ -19,6 +19,7 @@ const electionTests = [
   "tests/e2e/failover_network_test.ts",
   "tests/e2e/failover_lease_test.ts",
   "tests/e2e/leader_election_test.ts",
+  "tests/e2e/shards_test.ts",
 ] as const;
 
 /** The longest ones first. */

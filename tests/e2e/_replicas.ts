@@ -22,6 +22,8 @@ export interface ReplicasOptions {
   readonly whenLost?: "exit" | "standby";
   /** Which controllers they run. @default foo alone */
   readonly controllers?: "foo" | "--all";
+  /** Whether one of them works, or all do, each for a part of the objects. @default "--leader-elect" */
+  readonly divide?: "--leader-elect" | "--shards=auto";
 }
 
 /** The name of the Lease; each test has its own namespace. */
@@ -98,10 +100,12 @@ export class Replicas implements AsyncDisposable {
   readonly #controlPlane: ControlPlane;
   readonly #whenLost: "exit" | "standby";
   readonly #controllers: "foo" | "--all";
+  readonly #divide: "--leader-elect" | "--shards=auto";
   readonly #stack = new AsyncDisposableStack();
 
   private constructor(controlPlane: ControlPlane, namespace: TestNamespace, options: ReplicasOptions) {
     const { times = electionTimes(), whenLost = "exit", controllers = "foo" } = options;
+    this.#divide = options.divide ?? "--leader-elect";
     this.#controlPlane = controlPlane;
     this.namespace = namespace;
     this.times = times;
@@ -120,7 +124,7 @@ export class Replicas implements AsyncDisposable {
   get args(): readonly string[] {
     const { leaseMs, renewDeadlineMs, retryMs } = this.times;
     return [
-      ...["run", this.#controllers, "--namespace", this.namespace.name, "--leader-elect"],
+      ...["run", this.#controllers, "--namespace", this.namespace.name, this.#divide],
       ...["--leader-election-id", leaseName, "--leader-election-namespace", this.namespace.name],
       ...["--leader-election-lease-duration", `${leaseMs}ms`],
       ...["--leader-election-renew-deadline", `${renewDeadlineMs}ms`],
