@@ -12,23 +12,12 @@ import process from "node:process";
 import { kubernetesApi } from "../../src/apiserver/mod.ts";
 import { decodeProtobuf } from "../../src/apiserver/protobuf/mod.ts";
 import { parseJson } from "../../src/client/decoder.ts";
+import { podText } from "./bench_pod.ts";
 
 const objects = Number(process.argv[2] ?? 2_000);
 const rounds = 41;
 const pods = "http://in.memory/api/v1/namespaces/default/pods";
 const { server } = kubernetesApi({ disabledPlugins: ["ServiceAccount"] });
-
-function podText(index: number): string {
-  const container = {
-    name: "main",
-    image: "example.invalid/main:1",
-    env: [{ name: "INDEX", value: String(index) }, { name: "EMPTY", value: "" }],
-    ports: [{ containerPort: 80 }],
-    resources: { requests: { cpu: "100m", memory: "128Mi" } },
-  };
-  const metadata = { name: `pod-${index}`, labels: { app: "bench", shard: String(index % 10) } };
-  return JSON.stringify({ metadata, spec: { containers: [container] } });
-}
 
 async function create(index: number): Promise<void> {
   const headers = { "content-type": "application/json" };

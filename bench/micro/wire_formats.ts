@@ -8,6 +8,7 @@
  */
 import process from "node:process";
 import { kubernetesApi } from "../../src/apiserver/mod.ts";
+import { podText } from "./bench_pod.ts";
 
 const objects = Number(process.argv[2] ?? 2_000);
 const rounds = 31;
@@ -22,18 +23,6 @@ async function send(url: string, method: string, type: string, body?: string, ac
   const { byteLength } = await response.arrayBuffer();
   if (!response.ok) throw new Error(`Cannot ${method} ${url}: ${response.status}`);
   return byteLength;
-}
-
-function podText(index: number): string {
-  const container = {
-    name: "main",
-    image: "example.invalid/main:1",
-    env: [{ name: "INDEX", value: String(index) }, { name: "EMPTY", value: "" }],
-    ports: [{ containerPort: 80 }],
-    resources: { requests: { cpu: "100m", memory: "128Mi" } },
-  };
-  const metadata = { name: `pod-${index}`, labels: { app: "bench", shard: String(index % 10) } };
-  return JSON.stringify({ metadata, spec: { containers: [container] } });
 }
 
 /** Milliseconds of a list in each format, in turns. */
