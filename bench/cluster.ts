@@ -81,6 +81,13 @@ export class Cluster implements AsyncDisposable {
     return Math.round(list.length / Math.min(this.#objects, 500));
   }
 
+  /** Number of Deployments. */
+  async deployments(): Promise<number> {
+    const text = await this.#controlPlane.kubectlOutput(["get", "--raw", "/apis/apps/v1/deployments?limit=1"]);
+    const { items, metadata } = JSON.parse(text);
+    return items.length + (metadata.remainingItemCount ?? 0);
+  }
+
   /** The server's version. */
   async version(): Promise<string> {
     const { gitVersion } = JSON.parse(await this.#controlPlane.kubectlOutput(["get", "--raw", "/version"]));
