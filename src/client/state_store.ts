@@ -13,6 +13,7 @@ import type { Clock, Random } from "../async/mod.ts";
 import { fromBase64, toBase64 } from "../runtime/mod.ts";
 import { ApiError, isAlreadyExists } from "./api_error.ts";
 import type { Client } from "./client.ts";
+import { firstProblemOnly } from "./kubeconfig/mod.ts";
 import { retryOnConflict } from "./retry.ts";
 
 /** Options of a {@link StateStore}. */
@@ -176,7 +177,7 @@ export class StateStore<Schema extends z.ZodType> {
   }
 
   #parsed(value: unknown): z.output<Schema> {
-    const parsed = this.#options.schema.safeParse(value);
+    const parsed = this.#options.schema.safeParse(value, firstProblemOnly);
     if (parsed.success) return parsed.data;
     const [issue] = parsed.error.issues;
     const path = issue?.path.map(String).join(".") ?? "";
