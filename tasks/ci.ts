@@ -30,8 +30,17 @@ const clusterTests = [
   ...["tests/controlplane", "tests/conformance", "tests/e2e"],
 ] as const;
 
+/**
+ * Simulations of programs, which run in real time: they wait more than they work, so they begin with the longest step and
+ * take half a processor each. They need no control plane.
+ */
+const programTests: ReadonlyMap<string, string> = new Map([
+  ["simulations of one program", "tests/e2e/simulate_command_test.ts"],
+  ["simulations of programs in Go, Java and Python", "tests/e2e/any_operator_test.ts"],
+]);
+
 /** What the gate has done already, and what runs apart. */
-const otherTests = ["tests/conformance/recordings_test.ts", ...electionTests] as const;
+const otherTests = ["tests/conformance/recordings_test.ts", ...electionTests, ...programTests.values()];
 
 const compile = "compile";
 /** What starts containers compares the mounts and cgroups of the machine before and after. */
@@ -40,6 +49,12 @@ const containers = "containers";
 /** They come first, because the tests on control planes are the longest step. */
 const clusterSteps: readonly Step[] = [
   { name: compile, command: ["sh", "compile.sh"] },
+  ...[...programTests].map(([name, file]): Step => ({
+    name,
+    command: [...denoTest, file],
+    after: [compile],
+    load: 0.5,
+  })),
   {
     name: "tests on real control planes",
     command: [...pool, ...otherTests.flatMap((file) => ["--without", file]), ...clusterTests],
