@@ -238,8 +238,8 @@ class Cluster {
   }
 }
 
-/** @throws RangeError when an option is out of range */
-function rateLimiter(options: { readonly qps: number; readonly burst: number }, clock: Clock): TokenBucket {
+/** A limit of requests: `qps` a second in the long run, `burst` after a quiet time. @throws RangeError when one is out of range */
+export function rateLimiter(options: { readonly qps: number; readonly burst: number }, clock: Clock): TokenBucket {
   const { qps, burst } = options;
   if (!(qps > 0 && burst >= 1)) {
     throw new RangeError(`Cannot create transport: qps ${qps} is not above 0 or burst ${burst} is below 1`);

@@ -43,7 +43,12 @@ export type {
   TokenRequestOptions,
   WriteOptions,
 } from "./client_options.ts";
-export { type ClusterTransport, clusterTransport, type ClusterTransportOptions } from "./cluster_transport.ts";
+export {
+  type ClusterTransport,
+  clusterTransport,
+  type ClusterTransportOptions,
+  rateLimiter,
+} from "./cluster_transport.ts";
 export type { ExecPolicy } from "./credentials/mod.ts";
 export {
   type DiscoveredKind,

@@ -4,8 +4,8 @@
  *
  * Guarantees: every request of the transport waits for its turn, in order; a burst passes at once.
  */
-import { type Clock, TokenBucket } from "../../async/mod.ts";
-import type { Transport } from "../../client/mod.ts";
+import type { Clock } from "../../async/mod.ts";
+import { rateLimiter, type Transport } from "../../client/mod.ts";
 import { UsageError } from "../flags/mod.ts";
 
 /** The flags of `run` about the limit. */
@@ -26,9 +26,9 @@ export function throttledTransport(
     if (kubeApiBurst === undefined) return transport;
     throw new UsageError("Cannot limit requests: --kube-api-burst needs --kube-api-qps", "Add --kube-api-qps 20");
   }
-  const bucket = new TokenBucket({ intervalMs: 1_000 / qps, burst: kubeApiBurst ?? 2 * qps, clock });
+  const limiter = rateLimiter({ qps, burst: kubeApiBurst ?? 2 * qps }, clock);
   return async (request) => {
-    await bucket.take(request.signal);
+    await limiter.take(request.signal);
     return await transport(request);
   };
 }
