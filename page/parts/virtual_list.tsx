@@ -59,9 +59,9 @@ export function VirtualList<T>(props: VirtualListProps<T>) {
     else if (to > element.scrollTop + element.clientHeight) element.scrollTop = to - element.clientHeight;
   }, [selected, index < 0]);
 
-  // Keys may come faster than the address of the view changes.
+  // Keys may come faster than the address of the view changes, and before the browser has drawn what was selected.
   const current = useRef(selected);
-  useEffect(() => void (current.current = selected), [selected]);
+  useLayoutEffect(() => void (current.current = selected), [selected]);
 
   useKeys((event) => {
     const at = rows.findIndex((one) => idOf(one) === current.current);

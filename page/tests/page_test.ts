@@ -125,6 +125,43 @@ browserTest(
   },
 );
 
+browserTest("[138] a key acts on the object that is shown, also before the browser has drawn it", async (browser) => {
+  await using served = await serveRecording(incident());
+  const watched = await watchedPage(browser, served);
+  const { page } = watched;
+  await open(watched, served, "#/objects");
+  await page.locator("[role=treeitem]").first().waitFor();
+  await page.evaluate(pressWhenShown, [
+    { key: "j", selector: ".object-head", text: "foos.samplecontroller" },
+    { key: "j", selector: ".object-head", text: "deployments.apps" },
+    { key: "k", selector: ".object-head", text: "foos.samplecontroller" },
+    { key: "ArrowLeft" },
+  ]);
+  await page.locator("[role=treeitem][aria-expanded=false]", { hasText: "shop/cart" }).waitFor();
+  assertQuiet(watched);
+});
+
+/** A key, and the text that it puts into the document. */
+interface Press {
+  readonly key: string;
+  readonly selector?: string;
+  readonly text?: string;
+}
+
+/** Begins to press keys in the browser, each in the task that put the text of the key before into the document. */
+function pressWhenShown(presses: readonly Press[]): void {
+  const [next, ...later] = presses;
+  if (next === undefined) return;
+  const { key, selector = "body", text = "" } = next;
+  const observer = new MutationObserver(() => {
+    if (!document.querySelector(selector)?.textContent?.includes(text)) return;
+    observer.disconnect();
+    pressWhenShown(later);
+  });
+  observer.observe(document.body, { childList: true, subtree: true, attributes: true, characterData: true });
+  document.body.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
+}
+
 browserTest("[138] the timeline leads from an entry to its causes and effects", async (browser) => {
   await using served = await serveRecording(incident());
   const watched = await watchedPage(browser, served);
