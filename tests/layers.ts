@@ -60,6 +60,7 @@ export const innerFolders: Readonly<Record<string, readonly string[]>> = {
   observe: ["redaction", "recording"],
   api: [".", "generated"],
   client: ["kubeconfig", "credentials"],
+  cluster: ["control_plane"],
   simulation: [".", "foreign"],
   manager: ["access", "fence", "election", "sharding", "health", "debug"],
   apiserver: [

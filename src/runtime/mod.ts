@@ -89,6 +89,8 @@ export {
   collectGarbage,
   coreCount,
   type CpuProfiling,
+  Daemon,
+  type DaemonProgram,
   type Environment,
   environment,
   exitProcess,
@@ -99,6 +101,7 @@ export {
   isCompiledByBun,
   isProcessAlive,
   type LineReader,
+  logPath,
   nextTurn,
   onSignal,
   onUnhandledRejection,
@@ -128,5 +131,6 @@ export {
   startWorkerProcess,
   type TextWriter,
   textWriter,
+  Watchdog,
   type WorkerProcess,
 } from "./process/mod.ts";

@@ -3,27 +3,26 @@
  * with certificates, users and kubectl, in a temporary folder.
  *
  * `start()` creates one that ends when it is disposed, or when this process ends for any reason. `attach()` uses
- * one that another process (with.ts) owns, and cannot stop it. It is a test's view of a cluster, so it
- * does not use code of Pintle.
+ * one that another process (with.ts) owns, and cannot stop it. The servers are started by the code of `RealCluster`
+ * (src/cluster/control_plane); users, certificates and kubectl are a test's view of a cluster, without code of Pintle.
  */
 import { mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import process from "node:process";
 import { randomUUID } from "node:crypto";
+import { ControlPlaneServers, loopback } from "../../src/cluster/control_plane/mod.ts";
+import { logPath } from "../../src/runtime/mod.ts";
 import { freePort } from "../free_port.ts";
 import { type Binaries, buildControlPlane } from "./build.ts";
 import { CertificateAuthority } from "./certificate_authority.ts";
-import { logPath } from "./daemon.ts";
 import { type Component, type Description, descriptionPath, descriptionVariable } from "./description.ts";
 import { readDescription, writeDescription } from "./description.ts";
-import { loopback } from "./flags.ts";
 import { contextName, fillFolder, kubeconfigPath, writePrivate } from "./folder.ts";
 import { type Credentials, kubeconfigText } from "./kubeconfig.ts";
 import { patienceMs } from "./poll.ts";
 import type { ControlPlaneOptions, KubeconfigOptions, KubectlOptions, KubectlResult } from "./options.ts";
 import { run } from "./run.ts";
-import { Servers } from "./servers.ts";
 
 const dayMs = 86_400_000;
 /** A free port may be taken before a server binds it; if this happens twice, the cause is another one. */
@@ -34,9 +33,13 @@ export class ControlPlane implements AsyncDisposable {
   readonly description: Description;
   /** Signs certificates that this control plane accepts. */
   readonly certificateAuthority: CertificateAuthority;
-  readonly #servers: Servers | undefined;
+  readonly #servers: ControlPlaneServers | undefined;
 
-  private constructor(description: Description, authority: CertificateAuthority, servers: Servers | undefined) {
+  private constructor(
+    description: Description,
+    authority: CertificateAuthority,
+    servers: ControlPlaneServers | undefined,
+  ) {
     this.description = description;
     this.certificateAuthority = authority;
     this.#servers = servers;
@@ -79,7 +82,17 @@ export class ControlPlane implements AsyncDisposable {
     const description: Description = { dir, server, binaries, token: randomUUID(), nobodyToken: randomUUID() };
     const authority = await CertificateAuthority.create("kubernetes");
     const ca = authority.certificate;
-    const servers = new Servers({ description, ca, ports: { etcd, apiServer }, apiServerArgs, startTimeoutMs });
+    const ports = { etcd, apiServer };
+    const { token } = description;
+    const servers = new ControlPlaneServers({
+      dir,
+      programs: binaries,
+      ports,
+      ca,
+      token,
+      apiServerArgs,
+      startTimeoutMs,
+    });
     const controlPlane = new ControlPlane(description, authority, servers);
     try {
       await fillFolder(description, authority);
@@ -179,7 +192,7 @@ export class ControlPlane implements AsyncDisposable {
     await this.#servers?.[Symbol.asyncDispose]();
   }
 
-  #owned(action: string): Servers {
+  #owned(action: string): ControlPlaneServers {
     if (this.#servers !== undefined) return this.#servers;
     throw new Error(`Cannot ${action} kube-apiserver: another process owns this control plane`);
   }

@@ -9,7 +9,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type CertificateAuthority, signingKeyPair } from "./certificate_authority.ts";
 import type { Description } from "./description.ts";
-import { authenticationConfig, loopback } from "./flags.ts";
+import { authenticationConfig, loopback } from "../../src/cluster/control_plane/mod.ts";
 import { type Credentials, kubeconfigText } from "./kubeconfig.ts";
 
 /** The name of the cluster, the user and the context in every kubeconfig. */

@@ -3,7 +3,7 @@
  */
 import { join } from "node:path";
 import process from "node:process";
-import { apiServerArgs, controllerManagerArgs, etcdArgs, overridden } from "../controlplane/flags.ts";
+import { apiServerArgs, controllerManagerArgs, etcdArgs, overridden } from "../../src/cluster/control_plane/mod.ts";
 import { apiAddress, auditLog, type Machine, machineDir, type NodeDescription } from "./layout.ts";
 
 /** A program that init.sh starts. */

@@ -25,6 +25,8 @@ export {
   runtimeVersion,
   type SignalName,
 } from "./process.ts";
+export { Daemon, type DaemonProgram, logPath } from "./daemon.ts";
+export { Watchdog } from "./watchdog.ts";
 export { refuseOutgoingCalls } from "./outgoing_calls.ts";
 export {
   type LineReader,

@@ -1,6 +1,7 @@
 /**
- * One server process of the control plane: started in a new session (a Ctrl-C in the terminal reaches only the
- * harness, which then stops it), its output in a log file, its id in `DIR/run/NAME.pid` before the program runs.
+ * Daemon: a server process that belongs to this process, such as etcd of a test: started in a new session (a Ctrl-C in the
+ * terminal reaches only this process, which then stops it), its output in `FOLDER/log/NAME.log`, its id in
+ * `FOLDER/run/NAME.pid` before the program runs. The Watchdog of the folder ends it if this process is killed.
  *
  * Guarantees: `stop()` returns when the process has ended. An early end is reported with the last lines of the log.
  */
@@ -8,11 +9,12 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, openSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
-import type { Component } from "./description.ts";
+import { clearTimeout, setTimeout } from "node:timers";
 
-/** What to run. */
-export interface Program {
-  readonly name: Component;
+/** What a {@link Daemon} runs. */
+export interface DaemonProgram {
+  /** The name of its log file and of its process id file. */
+  readonly name: string;
   readonly path: string;
   readonly args: readonly string[];
 }
@@ -21,15 +23,15 @@ const logTailLines = 15;
 
 /** A running server process. */
 export class Daemon {
-  readonly name: Component;
+  readonly name: string;
   /** How the process ended; resolves when it has. */
   readonly exited: Promise<string>;
   readonly #child: ChildProcess;
   readonly #logPath: string;
   #ending: string | undefined;
 
-  /** @param dir The control plane's folder, with `log/` and `run/` in it. */
-  constructor(program: Program, dir: string) {
+  /** Starts the program. @param dir The folder, with `log/` and `run/` in it. */
+  constructor(program: DaemonProgram, dir: string) {
     this.name = program.name;
     this.#logPath = logPath(dir, program.name);
     const pidPath = join(dir, "run", `${program.name}.pid`);
@@ -78,7 +80,7 @@ export class Daemon {
   }
 }
 
-/** The log file of a component. */
-export function logPath(dir: string, name: Component): string {
+/** The log file of a daemon. */
+export function logPath(dir: string, name: string): string {
   return join(dir, "log", `${name}.log`);
 }

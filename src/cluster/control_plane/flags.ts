@@ -1,11 +1,11 @@
 /**
- * The command lines of the three servers, with the reason for each difference from the defaults.
+ * The command lines of the servers of a real control plane for tests, with the reason for each difference from the defaults.
  *
  * What tests observe is as in a real cluster: RBAC, all default admission plugins, service account tokens, flow
  * control. Changed are speed (no fsync, short etcd heartbeats, no client-side limits) and features that a cluster
  * without nodes and cloud does not need.
  */
-import { join } from "node:path";
+import { joinPath } from "../../runtime/mod.ts";
 
 /** The ports of one control plane, all on the loopback address. */
 export interface Ports {
@@ -16,7 +16,7 @@ export interface Ports {
 /** The address every server listens on. */
 export const loopback = "127.0.0.1";
 
-/** Controllers for nodes and their volumes, which this cluster does not have; they would only read and log. */
+/** Controllers for nodes and their volumes, which such a cluster does not have; they would only read and log. */
 const controllersOff = [
   "horizontal-pod-autoscaler-controller",
   "node-ipam-controller",
@@ -31,7 +31,7 @@ const controllersOff = [
 export function etcdArgs(dir: string, ports: Ports): readonly string[] {
   const clientUrl = `http://${loopback}:${ports.etcd}`;
   return [
-    `--data-dir=${join(dir, "etcd")}`,
+    `--data-dir=${joinPath(dir, "etcd")}`,
     `--listen-client-urls=${clientUrl}`,
     `--advertise-client-urls=${clientUrl}`,
     `--listen-peer-urls=http://${loopback}:0`,
@@ -46,13 +46,13 @@ export interface ApiServerFlags {
   readonly ports: Ports;
   /** Replace flags of the same name and add others. */
   readonly overrides: readonly string[];
-  /** Whether a controller manager creates the service accounts that admission requires for Pods. */
+  /** Whether controllers create the service accounts that admission requires for Pods. */
   readonly hasControllers: boolean;
 }
 
 /** kube-apiserver's flags. */
 export function apiServerArgs(dir: string, { ports, overrides, hasControllers }: ApiServerFlags): readonly string[] {
-  const pki = (file: string) => join(dir, "pki", file);
+  const pki = (file: string) => joinPath(dir, "pki", file);
   return overridden([
     `--etcd-servers=http://${loopback}:${ports.etcd}`,
     `--bind-address=${loopback}`,
@@ -60,8 +60,8 @@ export function apiServerArgs(dir: string, { ports, overrides, hasControllers }:
     `--tls-cert-file=${pki("apiserver.crt")}`,
     `--tls-private-key-file=${pki("apiserver.key")}`,
     `--client-ca-file=${pki("ca.crt")}`,
-    `--authentication-config=${join(dir, "authentication.yaml")}`,
-    `--token-auth-file=${join(dir, "tokens.csv")}`,
+    `--authentication-config=${joinPath(dir, "authentication.yaml")}`,
+    `--token-auth-file=${joinPath(dir, "tokens.csv")}`,
     "--authorization-mode=Node,RBAC",
     "--enable-admission-plugins=NodeRestriction", // as kubeadm and kind do
     "--service-account-issuer=https://kubernetes.default.svc.cluster.local",
@@ -77,9 +77,9 @@ export function apiServerArgs(dir: string, { ports, overrides, hasControllers }:
 
 /** kube-controller-manager's flags. */
 export function controllerManagerArgs(dir: string): readonly string[] {
-  const pki = (file: string) => join(dir, "pki", file);
+  const pki = (file: string) => joinPath(dir, "pki", file);
   return [
-    `--kubeconfig=${join(dir, "kubeconfig", "kube-controller-manager")}`,
+    `--kubeconfig=${joinPath(dir, "kubeconfig", "kube-controller-manager")}`,
     "--secure-port=0", // its metrics are not used
     "--leader-elect=false",
     `--controllers=*,${controllersOff.map((name) => `-${name}`).join(",")}`,

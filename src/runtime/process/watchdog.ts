@@ -1,8 +1,8 @@
 /**
- * Ends the processes of a control plane when the process that started them has ended for any reason: return, error,
+ * Watchdog: ends the daemons of a folder when the process that started them has ended for any reason: return, error,
  * Ctrl-C, SIGKILL.
  *
- * A shell in a separate session reads a pipe whose other end only the harness has. When that end closes, it ends
+ * A shell in a separate session reads a pipe whose other end only this process has. When that end closes, it ends
  * every process whose id is in `DIR/run/*.pid` (SIGTERM, after five seconds SIGKILL) and, when none of them is left,
  * removes the folder. After a normal end the folder does not exist any more, and the shell exits.
  */
@@ -28,13 +28,13 @@ done
 rm -rf "$1"
 `;
 
-/** Watches one control plane's folder until it is disposed. */
+/** Watches one folder of daemons until it is disposed. */
 export class Watchdog implements AsyncDisposable {
   readonly #child: ChildProcess;
 
-  /** @param dir The control plane's folder, absolute. It is removed when this process ends. */
+  /** @param dir The folder, absolute. It is removed when this process ends. */
   constructor(dir: string) {
-    this.#child = spawn("/bin/sh", ["-c", script, "pintle-controlplane-watchdog", dir], {
+    this.#child = spawn("/bin/sh", ["-c", script, "pintle-watchdog", dir], {
       stdio: ["pipe", "ignore", "ignore"],
       detached: true,
     });
