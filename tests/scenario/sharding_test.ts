@@ -12,7 +12,7 @@ import {
 } from "../../src/controller/mod.ts";
 import { groupLabel, Manager, slotOf } from "../../src/manager/mod.ts";
 import { World } from "../../src/simulation/mod.ts";
-import { assert, assertEquals, assertRejects, test } from "../testing.ts";
+import { assert, assertEquals, assertRejects, assertThrows, test } from "../testing.ts";
 
 const { ConfigMap, Lease, Secret } = builtin;
 
@@ -278,3 +278,18 @@ test('a controller with replicas: "one" needs leader election', async () => {
   manager.add(controller("single", { replicas: "one" }).for(ConfigMap).reconcile(() => Promise.resolve(done)));
   await assertRejects(() => manager.run(new AbortController().signal), /Set leaderElection as well/);
 });
+
+for (
+  const timing of [{ leaseDurationMs: 10_000 }, { renewDeadlineMs: 2_400 }, { retryPeriodMs: 0 }, {
+    renewDeadlineMs: NaN,
+  }]
+) {
+  test(`[46] sharding with the times ${JSON.stringify(timing)} is rejected`, async () => {
+    await using world = await World.start({ controllers: [], cluster: false });
+    const sharding = { namespace: "default", name: "copies", identity: "a", ...timing };
+    assertThrows(
+      () => new Manager({ client: world.client, clock: world.clock, sharding }),
+      /Cannot shard controllers: .* > 0 does not hold/,
+    );
+  });
+}

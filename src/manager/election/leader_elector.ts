@@ -31,6 +31,7 @@ import { type Leadership, maxShownHolder } from "./leadership.ts";
 import { type CandidateVersions, LeaseCandidate } from "./lease_candidate.ts";
 import { type ClaimOutcome, LeaseClaim } from "./lease_claim.ts";
 import { LeaseForbiddenError, LeaseLock } from "./lease_lock.ts";
+import { leaseTimingOf, retryJitter } from "./lease_timing.ts";
 import { type ReleaseOutcome, Term } from "./term.ts";
 
 /** Options of a {@link LeaderElector}. */
@@ -88,9 +89,6 @@ export type ElectorState =
   /** No longer leading, but the work of the term may not have ended yet. */
   | { readonly kind: "lost"; readonly leadership: Leadership };
 
-/** Varies the retry period, so that replicas do not send their requests at the same time. As client-go's JitterFactor. */
-const jitter = 1.2;
-
 /**
  * Takes part in the election of a leader, with a Lease as all clients of Kubernetes use it. A Manager with
  * `leaderElection` does this for its controllers.
@@ -133,9 +131,8 @@ export class LeaderElector {
    */
   constructor(options: LeaderElectorOptions) {
     const { client, namespace, name, identity, metrics, annotations } = options;
-    const { leaseDurationMs = 15_000, renewDeadlineMs = 10_000, retryPeriodMs = 2_000 } = options;
+    const { leaseDurationMs, renewDeadlineMs, retryPeriodMs } = leaseTimingOf(options, "create LeaderElector");
     const { clock = systemClock, random = systemRandom, log = logger("leader") } = options;
-    assertTiming({ leaseDurationMs, renewDeadlineMs, retryPeriodMs });
     if (identity === "" || name === "" || namespace === "") {
       throw new TypeError("Cannot create LeaderElector: identity, name or namespace is empty");
     }
@@ -324,7 +321,7 @@ export class LeaderElector {
   /** Milliseconds until the next attempt. @throws LeaseForbiddenError */
   #pauseAfter(outcome: Exclude<ClaimOutcome, { readonly kind: "held" }>): number {
     // The jitter only shortens the pause, because a released Lease must be taken within one retry period.
-    const pauseMs = this.#retryPeriodMs / (1 + this.#random.next() * (jitter - 1));
+    const pauseMs = this.#retryPeriodMs / (1 + this.#random.next() * (retryJitter - 1));
     if (outcome.kind === "heldByOther") return Math.min(pauseMs, outcome.freeInMs);
     if (outcome.error instanceof LeaseForbiddenError) throw outcome.error;
     const isConflicting = isConflict(outcome.error) || isAlreadyExists(outcome.error);
@@ -382,21 +379,6 @@ export class LeaderElector {
       this.#log.error("onNewLeader failed", { error });
     }
   }
-}
-
-interface Timing {
-  readonly leaseDurationMs: number;
-  readonly renewDeadlineMs: number;
-  readonly retryPeriodMs: number;
-}
-
-function assertTiming({ leaseDurationMs, renewDeadlineMs, retryPeriodMs }: Timing): void {
-  const isOrdered = retryPeriodMs > 0 && renewDeadlineMs > jitter * retryPeriodMs && leaseDurationMs > renewDeadlineMs;
-  if (isOrdered && leaseDurationMs < Infinity) return;
-  throw new RangeError(
-    `Cannot create LeaderElector: leaseDurationMs ${leaseDurationMs} > renewDeadlineMs ${renewDeadlineMs} > ` +
-      `${jitter} * retryPeriodMs ${retryPeriodMs} > 0 does not hold`,
-  );
 }
 
 /** Called by a {@link LeaderElector}, for metrics. */

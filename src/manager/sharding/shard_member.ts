@@ -13,7 +13,7 @@
 import { type Clock, isAbortOf, type Random, scope, systemClock, systemRandom } from "../../async/mod.ts";
 import type { Client } from "../../client/mod.ts";
 import { type Logger, logger, type MetricsRegistry } from "../../observe/mod.ts";
-import { LeaseClaim, LeaseForbiddenError, LeaseLock, Term } from "../election/mod.ts";
+import { LeaseClaim, LeaseForbiddenError, LeaseLock, type LeaseTiming, leaseTimingOf, Term } from "../election/mod.ts";
 import { isFenced } from "../fence/mod.ts";
 import { claimAnnotation, groupLabel, MemberLeases } from "./member_leases.ts";
 import {
@@ -91,11 +91,7 @@ export class ShardMember {
   /** The slots that this replica may reconcile. */
   readonly holds = new SlotHolds();
   readonly #options: ShardMemberOptions;
-  readonly #timing: {
-    readonly leaseDurationMs: number;
-    readonly renewDeadlineMs: number;
-    readonly retryPeriodMs: number;
-  };
+  readonly #timing: LeaseTiming;
   readonly #clock: Clock;
   readonly #random: Random;
   readonly #log: Logger;
@@ -113,15 +109,18 @@ export class ShardMember {
   #isReady = false;
   #wake: (() => void) | undefined;
 
-  /** @throws TypeError when identity, name or namespace is empty */
+  /**
+   * @throws TypeError when identity, name or namespace is empty
+   * @throws RangeError when the times do not give a replica time to stop before its Lease expires
+   */
   constructor(options: ShardMemberOptions) {
     const { client, namespace, name: group, identity, clock = systemClock, random = systemRandom } = options;
-    const { leaseDurationMs = 15_000, renewDeadlineMs = 10_000, retryPeriodMs = 2_000 } = options;
     if (identity === "" || group === "" || namespace === "") {
       throw new TypeError("Cannot shard controllers: identity, name or namespace is empty");
     }
     this.#options = options;
-    this.#timing = { leaseDurationMs, renewDeadlineMs, retryPeriodMs };
+    this.#timing = leaseTimingOf(options, "shard controllers");
+    const { leaseDurationMs, renewDeadlineMs } = this.#timing;
     this.#clock = clock;
     this.#random = random;
     this.#log = options.log ?? logger("shards");
