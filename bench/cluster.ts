@@ -29,12 +29,12 @@ export class Cluster implements AsyncDisposable {
     this.#controlPlane = controlPlane;
   }
 
-  /** Starts an empty cluster. */
-  static async start(): Promise<Cluster> {
+  /** Starts an empty cluster. @param apiServerArgs further flags of kube-apiserver, `--name=value` */
+  static async start(apiServerArgs: readonly string[] = []): Promise<Cluster> {
     const built = await buildControlPlane();
     if (built.kind === "unavailable") throw new Error(`Cannot start a cluster: ${built.reason}`);
     const { kubeControllerManager: _, ...binaries } = built.binaries;
-    const cluster = new Cluster(await ControlPlane.start({ binaries, manifests: [crd] }));
+    const cluster = new Cluster(await ControlPlane.start({ binaries, manifests: [crd], apiServerArgs }));
     await cluster.#serveKinds();
     await cluster.calm();
     return cluster;
@@ -86,6 +86,11 @@ export class Cluster implements AsyncDisposable {
     const text = await this.#controlPlane.kubectlOutput(["get", "--raw", "/apis/apps/v1/deployments?limit=1"]);
     const { items, metadata } = JSON.parse(text);
     return items.length + (metadata.remainingItemCount ?? 0);
+  }
+
+  /** The metrics of the API server, in the text format of Prometheus. */
+  async serverMetrics(): Promise<string> {
+    return await this.#controlPlane.kubectlOutput(["get", "--raw", "/metrics"]);
   }
 
   /** The server's version. */
