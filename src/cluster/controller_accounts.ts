@@ -89,6 +89,13 @@ export class ControllerAccounts {
     }
     return (request) => transport(withToken(request, token));
   };
+
+  /** The controller that sends a request; undefined for the operator itself. */
+  controllerOf(request: Request): string | undefined {
+    const token = request.headers.get(header)?.slice("Bearer ".length);
+    for (const [controller, own] of this.#tokens) if (own === token) return controller;
+    return undefined;
+  }
 }
 
 const header = "authorization";

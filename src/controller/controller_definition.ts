@@ -148,12 +148,14 @@ export interface ControllerOptions {
   /** The controller records Events. @default true */
   readonly recordsEvents?: boolean;
   /**
-   * Which replicas run the controller when the Manager shards: with "one", only the elected leader, for all keys. For a
-   * controller that needs to see all objects at once.
+   * Which replicas run the controller. With "one", the elected leader, for all keys, also when the Manager shards: for a
+   * controller that needs to see all objects at once. With "every", each replica, for all keys and without leader election:
+   * for what each process needs of its own, such as a table that its webhooks read. Its replicas reconcile the same object at
+   * the same time, so it should write at most objects that belong to its replica; its writes are not bound to a Lease.
    *
-   * @default every replica, for its part of the keys
+   * @default the elected leader; when the Manager shards, each replica, for its part of the keys
    */
-  readonly replicas?: "one";
+  readonly replicas?: "one" | "every";
   /** By which value the keys are divided between replicas when the Manager shards. @default "uid" */
   readonly shardKey?: ShardKey;
 }

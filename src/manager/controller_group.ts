@@ -23,7 +23,8 @@ import type { SharedCaches } from "./shared_caches.ts";
 
 /** What the controllers of a group share. */
 export interface ControllerGroupOptions {
-  readonly client: Client;
+  /** The clients of the controllers: they write while the process leads, while it is a member of its group, or always. */
+  readonly clients: Readonly<Record<RunsOn, Client>>;
   readonly caches: SharedCaches;
   /** Undefined outside of the members of a Fleet. */
   readonly membership: FleetMembership | undefined;
@@ -39,8 +40,6 @@ export interface ControllerGroupOptions {
   readonly recorder: Recorder | undefined;
   /** This replica, when keys are divided between replicas. */
   readonly shards: ShardMember | undefined;
-  /** Writes while the replica is a member of its group. */
-  readonly shardedClient: Client;
   /** Ends waits for the server early. */
   readonly recovery: Recovery;
   readonly clock: Clock;
@@ -110,6 +109,12 @@ interface Member {
   failure: unknown;
 }
 
+/**
+ * The replicas that run a controller: each for its part of the keys, the elected leader for all keys, or every replica for
+ * all keys.
+ */
+export type RunsOn = "shards" | "leader" | "every";
+
 /** How long a process whose requests get no response counts as following the server, because its watches are open. */
 const maxDownMs = 10_000;
 
@@ -132,7 +137,7 @@ export class ControllerGroup {
     const { fieldManager = definition.name } = definition.options;
     const own = definition.watches.filter(({ resource }) => !isOfHub(resource, this.#options));
     for (const { resource } of own) caches.declare(resource, definition.name);
-    if (this.#isSharded(definition)) assertShardable(definition);
+    if (this.#runsOn(definition) === "shards") assertShardable(definition);
     const denials = new PermissionDenials(definition.primary, clock);
     const state = { running: undefined, shards: undefined, failure: undefined };
     this.#members.push({ definition, denials, tally: new ReconcileTally(), ...state });
@@ -154,18 +159,19 @@ export class ControllerGroup {
   isIdle(): boolean {
     return this.#members.every(({ definition, running, shards }) => {
       // Another replica runs the controllers that only one runs.
-      if (running === undefined) return this.#options.shards !== undefined && !this.#isSharded(definition);
+      if (running === undefined) return this.#options.shards !== undefined && this.#runsOn(definition) === "leader";
       return running.isIdle() && shards?.isSettled() !== false;
     });
   }
 
-  /** True when some controllers are run by one replica only. */
-  get hasUnsharded(): boolean {
-    return this.#members.some(({ definition }) => !this.#isSharded(definition));
+  /** True when some controllers run on these replicas. */
+  has(runsOn: RunsOn): boolean {
+    return this.#members.some(({ definition }) => this.#runsOn(definition) === runsOn);
   }
 
-  #isSharded({ options }: ControllerDefinition): boolean {
-    return this.#options.shards !== undefined && options.replicas !== "one";
+  #runsOn({ options: { replicas } }: ControllerDefinition): RunsOn {
+    if (replicas === "every") return "every";
+    return this.#options.shards === undefined || replicas === "one" ? "leader" : "shards";
   }
 
   /** What each running controller has to do. */
@@ -183,6 +189,7 @@ export class ControllerGroup {
     return this.#members.map(({ definition, tally, running, failure }) => ({
       definition,
       tally,
+      runsOn: this.#runsOn(definition),
       queue: running?.queue,
       stoppedKeys: () => running?.stoppedKeys ?? [],
       failure,
@@ -232,10 +239,10 @@ export class ControllerGroup {
   /**
    * Runs controllers until `stop`, then until running reconciles have finished and Events are sent.
    *
-   * @param part Those whose keys are divided between replicas, or the others.
+   * @param runsOn Those that run on these replicas.
    */
-  async run(stop: AbortSignal, kill: AbortSignal, part: "sharded" | "unsharded"): Promise<void> {
-    const members = this.#members.filter(({ definition }) => this.#isSharded(definition) === (part === "sharded"));
+  async run(stop: AbortSignal, kill: AbortSignal, runsOn: RunsOn): Promise<void> {
+    const members = this.#members.filter(({ definition }) => this.#runsOn(definition) === runsOn);
     const running = members.map((member) => this.#keepRunning(member, stop, kill));
     // A Manager without controllers runs its servers until the stop.
     await Promise.all([...running, aborted(stop)]);
@@ -297,7 +304,7 @@ export class ControllerGroup {
 
   #createShards(definition: ControllerDefinition): ControllerShards | undefined {
     const { shards, caches } = this.#options;
-    if (shards === undefined || !this.#isSharded(definition)) return undefined;
+    if (shards === undefined || this.#runsOn(definition) !== "shards") return undefined;
     const own = caches.of(definition);
     return new ControllerShards({
       controller: definition.name,
@@ -308,8 +315,8 @@ export class ControllerGroup {
   }
 
   #clientOf({ definition, denials }: Member): Client {
-    const { client, shardedClient, strictAccess, transportFor = (_, transport) => transport } = this.#options;
-    return (this.#isSharded(definition) ? shardedClient : client).withTransport((transport) => {
+    const { clients, strictAccess, transportFor = (_, transport) => transport } = this.#options;
+    return clients[this.#runsOn(definition)].withTransport((transport) => {
       const own = transportFor(definition.name, transport);
       return denials.wrap(strictAccess ? declaredTransport(own, definition) : own);
     });

@@ -14,7 +14,13 @@ import { type Client, recoveryTransport } from "../client/mod.ts";
 import type { ControllerDefinition, ControllerOptions } from "../controller/mod.ts";
 import { type Logger, logger } from "../observe/mod.ts";
 import { cacheMetrics } from "./cache_metrics.ts";
-import { ControllerGroup, type ParkedKey, type RequeuedKey, type RetryingKey } from "./controller_group.ts";
+import {
+  ControllerGroup,
+  type ParkedKey,
+  type RequeuedKey,
+  type RetryingKey,
+  type RunsOn,
+} from "./controller_group.ts";
 import { DebugState } from "./debug/mod.ts";
 import { EventRecorder } from "./event_recorder.ts";
 import { leaderElectionMetrics, LeaderElector, type Leadership, LeaseLostError } from "./election/mod.ts";
@@ -150,9 +156,8 @@ export class Manager {
     const writing = dryRun ? observed.dryRunClient() : observed;
     this.#fencedClient = withFence(writing, this.#elector ?? this.#membership?.terms);
     this.#controllers = new ControllerGroup({
-      client: this.#fencedClient,
+      clients: { leader: this.#fencedClient, shards: withFence(writing, this.#shards), every: writing },
       shards: this.#shards,
-      shardedClient: withFence(writing, this.#shards),
       caches: this.#caches,
       membership: this.#membership,
       name,
@@ -273,7 +278,7 @@ export class Manager {
    */
   async run(stop: AbortSignal): Promise<void> {
     if (this.#state !== "new") throw new TypeError("Cannot run the Manager: it has already run");
-    if (this.#shards !== undefined && this.#elector === undefined && this.#controllers.hasUnsharded) {
+    if (this.#shards !== undefined && this.#elector === undefined && this.#controllers.has("leader")) {
       throw new TypeError('Cannot run the Manager: a controller has replicas: "one". Set leaderElection as well');
     }
     this.#state = "preparing";
@@ -301,12 +306,10 @@ export class Manager {
       await webhooks.start(stopping.signal);
       caches = this.#caches.run(cachesStop.signal);
       await others.start(stopping.signal);
-      await this.#runReplica(stopping.signal);
+      await this.#runReplica(stopping);
     } catch (error) {
-      errors.push(...error instanceof AggregateError ? error.errors : [error]);
-      // The process must end before another one takes the Lease, so there is no grace period.
-      if (errors.some((one) => one instanceof LeaseLostError)) this.#killing.abort(error);
-      stopping.abort(error);
+      errors.push(...errorsIn(error));
+      this.#stopAfter(error, stopping);
     }
     errors.push(...await this.#stopPhase(others));
     cachesStop.abort();
@@ -315,32 +318,39 @@ export class Manager {
     return errors;
   }
 
+  /** Ends the process after an error. */
+  #stopAfter(error: unknown, stopping: Scope): void {
+    // The process must end before another one takes the Lease, so there is no grace period.
+    if (errorsIn(error).some((one) => one instanceof LeaseLostError)) this.#killing.abort(error);
+    stopping.abort(error);
+  }
+
   /** Runs the controllers of this replica: those that all replicas run, and while it leads those that one runs. */
-  async #runReplica(stop: AbortSignal): Promise<void> {
+  async #runReplica(stopping: Scope): Promise<void> {
     this.#controllers.warmUp();
-    const shards = this.#shards;
-    if (shards === undefined) return await this.#runWhileLeading(stop);
-    const kill = this.#killing.signal;
-    const sharded = (stop: AbortSignal) =>
-      shards.run((term) => this.#runInTerm(term, { stop, kill, part: "sharded" }), stop);
-    const unsharded = (stop: AbortSignal) => this.#elector === undefined ? aborted(stop) : this.#runWhileLeading(stop);
-    await runTogether([sharded, unsharded], stop);
+    const [shards, kill] = [this.#shards, this.#killing.signal];
+    const onEvery = (stop: AbortSignal) => this.#runControllers(stop, kill, "every");
+    const onShards = (stop: AbortSignal) =>
+      shards?.run((term) => this.#runInTerm(term, { stop, kill, runsOn: "shards" }), stop) ?? aborted(stop);
+    const isLeaderNeeded = shards === undefined || this.#elector !== undefined;
+    const onLeader = (stop: AbortSignal) => isLeaderNeeded ? this.#runWhileLeading(stop) : aborted(stop);
+    await runTogether([onEvery, onShards, onLeader], stopping, (error) => this.#stopAfter(error, stopping));
   }
 
   /** Runs the controllers during each term of this process; without leader election, until `stop`. */
   async #runWhileLeading(stop: AbortSignal): Promise<void> {
-    const [kill, part] = [this.#killing.signal, "unsharded"] as const;
+    const [kill, runsOn] = [this.#killing.signal, "leader"] as const;
     const terms = this.#elector ?? this.#membership?.terms;
-    if (terms === undefined) return await this.#runControllers(stop, kill, part);
+    if (terms === undefined) return await this.#runControllers(stop, kill, runsOn);
     await terms.run(
-      (term) => this.#runInTerm(term, { stop, kill, part, recordTerm: (kill) => this.#recordLeader(kill) }),
+      (term) => this.#runInTerm(term, { stop, kill, runsOn, recordTerm: (kill) => this.#recordLeader(kill) }),
       stop,
     );
   }
 
   /** Runs controllers until `stop`, or until the term is lost. */
   async #runInTerm(term: Pick<Leadership, "signal" | "lost">, options: TermRunOptions): Promise<void> {
-    const { stop, kill, part, recordTerm } = options;
+    const { stop, kill, runsOn, recordTerm } = options;
     // A lost Lease ends the term without grace period, because another process may already write.
     using stopping = scope(stop);
     using killing = scope(kill);
@@ -350,7 +360,7 @@ export class Manager {
     });
     const recording = recordTerm?.(killing.signal) ?? Promise.resolve();
     try {
-      await this.#runControllers(stopping.signal, killing.signal, part);
+      await this.#runControllers(stopping.signal, killing.signal, runsOn);
     } catch (error) {
       throw term.lost === undefined ? error : new AggregateError([term.lost, error], String(error));
     } finally {
@@ -378,10 +388,10 @@ export class Manager {
     await recorder.run(AbortSignal.abort(), kill);
   }
 
-  async #runControllers(stop: AbortSignal, kill: AbortSignal, part: "sharded" | "unsharded"): Promise<void> {
+  async #runControllers(stop: AbortSignal, kill: AbortSignal, runsOn: RunsOn): Promise<void> {
     const nameWork = () => "the controllers";
-    const parts = part === "sharded" ? [] : this.#leaderParts.map((leaderPart) => leaderPart(stop, kill));
-    const running = Promise.all([this.#controllers.run(stop, kill, part), ...parts]).then(() => undefined);
+    const parts = runsOn === "leader" ? this.#leaderParts.map((leaderPart) => leaderPart(stop, kill)) : [];
+    const running = Promise.all([this.#controllers.run(stop, kill, runsOn), ...parts]).then(() => undefined);
     await withinGrace(running, { kill, nameWork, clock: this.#clock });
   }
 
@@ -434,4 +444,8 @@ export class Manager {
       },
     };
   }
+}
+
+function errorsIn(error: unknown): readonly unknown[] {
+  return error instanceof AggregateError ? error.errors : [error];
 }

@@ -2,8 +2,9 @@
  * What the Manager of one replica is made of: the right to write of its clients, the checks of its Leases, and the parts that
  * run together and end together.
  */
-import { type Scope, scope } from "../async/mod.ts";
+import type { Scope } from "../async/mod.ts";
 import type { Client } from "../client/mod.ts";
+import type { RunsOn } from "./controller_group.ts";
 import { fencedTransport, type LeadershipSource } from "./fence/mod.ts";
 import type { ImmediateCheck } from "./health/mod.ts";
 
@@ -11,8 +12,8 @@ import type { ImmediateCheck } from "./health/mod.ts";
 export interface TermRunOptions {
   readonly stop: AbortSignal;
   readonly kill: AbortSignal;
-  /** Those whose keys are divided between replicas, or the others. */
-  readonly part: "sharded" | "unsharded";
+  /** The controllers that run in it. */
+  readonly runsOn: RunsOn;
   /** Records that the term has begun. @default nothing is recorded */
   readonly recordTerm?: (kill: AbortSignal) => Promise<void>;
 }
@@ -31,20 +32,20 @@ export function leaseCheck(
 }
 
 /**
- * Runs several parts until `stop`. If one fails, the others are stopped.
+ * Runs several parts until `stopping` aborts. If one fails, `onFailure` is called, which has to abort it.
  *
  * @throws the error of a part; an AggregateError of several
  */
 export async function runTogether(
   parts: readonly ((stop: AbortSignal) => Promise<void>)[],
-  stop: AbortSignal,
+  stopping: Scope,
+  onFailure: (error: unknown) => void,
 ): Promise<void> {
-  using stopping: Scope = scope(stop);
   const ends = await Promise.allSettled(parts.map(async (part) => {
     try {
       await part(stopping.signal);
     } catch (error) {
-      stopping.abort(error);
+      onFailure(error);
       throw error;
     }
   }));

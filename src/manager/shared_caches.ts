@@ -181,7 +181,7 @@ export class SharedCaches implements ManagerCaches {
   /** The parts that a sharded controller caches of its kinds; of kinds that it maps to keys, it needs all objects. */
   #partsOf({ options, watches }: Pick<ControllerDefinition, "options" | "watches">): KindParts | undefined {
     const parts = this.#parts;
-    if (parts === undefined || options.replicas === "one") return undefined;
+    if (parts === undefined || options.replicas !== undefined) return undefined;
     const rule = slotRuleOf(options.shardKey ?? "uid");
     return new Map(watches.flatMap(({ role, resource, mapsOthers }) => {
       if (role === "watches" || mapsOthers === true) return [];

@@ -3,7 +3,7 @@
  * server: the times inside the Lease come from clocks that may be wrong.
  */
 import { builtin, type KubeObject } from "../api/mod.ts";
-import type { ManagerElection } from "../manager/mod.ts";
+import type { Manager, ManagerElection, OperatorController } from "../manager/mod.ts";
 import { leaderLease } from "./_baseline.ts";
 import type { OperatorProcess } from "./_operator_process.ts";
 import type { SimulatedServer } from "./_simulated_server.ts";
@@ -24,12 +24,27 @@ interface Lease extends KubeObject {
 /** Observes the Lease. */
 export class LeaderOracle {
   readonly #server: SimulatedServer;
+  /** The controllers that every replica runs, whether it leads or not. */
+  readonly #onEvery: ReadonlySet<string>;
   #version: number | undefined;
   #changedAt = 0;
   #deletedAt = -Infinity;
 
-  constructor(server: SimulatedServer) {
+  constructor(server: SimulatedServer, controllers: readonly OperatorController[] = []) {
     this.#server = server;
+    this.#onEvery = new Set(controllers.filter(({ options }) => options.replicas === "every").map(({ name }) => name));
+  }
+
+  /** True for a request that only the leader may send. */
+  concerns(request: Request): boolean {
+    if (this.#onEvery.size === 0) return true;
+    return !this.#onEvery.has(this.#server.accounts.controllerOf(request) ?? "");
+  }
+
+  /** True while a process works on keys that have nothing to do with leadership. */
+  hasOtherWork(manager: Pick<Manager, "activity">): boolean {
+    if (this.#onEvery.size === 0) return false;
+    return manager.activity().some((one) => this.#onEvery.has(one.controller) && one.queued + one.running > 0);
   }
 
   /** The election options of a replica. */

@@ -137,7 +137,7 @@ class Run implements AsyncDisposable {
 
     this.#ownWrites = new OwnWriteOracle(this.#server);
     this.#access = new AccessOracle({ clock, hasExisted: (path) => this.#server.hasExisted(path) });
-    this.#leader = new LeaderOracle(this.#server);
+    this.#leader = new LeaderOracle(this.#server, parts.controllers);
     this.#shards = new ShardOracle(this.#server);
     this.#proxy = new NetworkProxy({
       server: this.#access.observe((request) => this.#server.fetch(request)),
@@ -149,7 +149,7 @@ class Run implements AsyncDisposable {
           ? this.#shards.deleteLease(process, clock.monotonic())
           : this.#leader.deleteLease(clock.monotonic()),
       onWrite: (process, request) => {
-        this.#checkLeader(process);
+        if (this.#leader.concerns(request)) this.#checkLeader(process);
         if (request.method === "DELETE") this.#users.noteDelete(new URL(request.url).pathname);
       },
     });
@@ -335,6 +335,7 @@ class Run implements AsyncDisposable {
     // A standby is not idle; of replicas that divide the keys, each must be.
     const idle = running.filter(({ manager }) => manager.isIdle()).length;
     if (idle < (this.#parts.sharded ? running.length : 1)) return "busy";
+    if (running.some(({ manager }) => this.#leader.hasOtherWork(manager))) return "busy";
     return running.some(({ manager }) => manager.retrying().length > 0) ? "retrying" : "idle";
   }
 

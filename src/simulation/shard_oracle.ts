@@ -92,7 +92,9 @@ export class ShardOracle {
       reconciler: async (request, toolbox) => {
         const object: KubeObject | undefined = toolbox.find(controller.primary, request.key) as KubeObject | undefined;
         const uid = object?.metadata.uid;
-        if (uid === undefined) return await controller.reconciler(request, toolbox);
+        if (uid === undefined || controller.options.replicas === "every") {
+          return await controller.reconciler(request, toolbox);
+        }
         const running = { process: process(), controller: controller.name, uid, signal: toolbox.signal };
         this.#checkAlone(running, request.key, now());
         this.#running.add(running);

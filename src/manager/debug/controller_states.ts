@@ -13,6 +13,7 @@ import type { ReconcileTally } from "./reconcile_tally.ts";
 export interface DebugMember {
   readonly definition: ControllerDefinition;
   readonly tally: ReconcileTally;
+  readonly runsOn: ControllerState["runsOn"];
   readonly queue: WorkQueue<ObjectKey, Cause> | undefined;
   /** The keys that failed and are not retried until something changes. */
   readonly stoppedKeys: () => readonly StoppedKey[];
@@ -23,6 +24,8 @@ export interface DebugMember {
 /** One controller. */
 export interface ControllerState {
   readonly controller: string;
+  /** The replicas that run it: the leader, each for its part of the keys, or every one for all keys. */
+  readonly runsOn: "leader" | "shards" | "every";
   /** False while it does not run, as in a standby. */
   readonly isRunning: boolean;
   /** Why it does not run, or why one of its caches does not follow the server. */
@@ -54,7 +57,7 @@ const maxLanes = 10;
 
 /** Describes one controller. @param statuses those of its caches */
 export function controllerState(member: DebugMember, statuses: readonly InformerStatus[]): ControllerState {
-  const { definition: { name }, tally, queue, failure } = member;
+  const { definition: { name }, tally, runsOn, queue, failure } = member;
   const backlog = queue?.backlog() ?? { lanes: new Map<string, number>() };
   const lanes = [...backlog.lanes].map(([lane, queued]) => ({ lane, queued })).sort((a, b) => b.queued - a.queued);
   const { queued = 0, waiting = 0, parked = 0 } = queue?.counts ?? {};
@@ -64,6 +67,7 @@ export function controllerState(member: DebugMember, statuses: readonly Informer
   const isKnown = ages.length > 0 && !ages.includes(undefined);
   return {
     controller: name,
+    runsOn,
     isRunning: queue !== undefined,
     problems: problems.map(redactText),
     workers: tally.maxWorkers,
