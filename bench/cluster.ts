@@ -70,6 +70,12 @@ export class Cluster implements AsyncDisposable {
     return this.#controlPlane.kubeconfig;
   }
 
+  /** Stops kube-apiserver and starts it again, on the same port. */
+  async restartServer(): Promise<void> {
+    await this.#controlPlane.stopApiServer();
+    await this.#controlPlane.startApiServer();
+  }
+
   /** Waits until the server is probably idle. */
   async calm(): Promise<void> {
     await sleep(calmMs);
