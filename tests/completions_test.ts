@@ -80,6 +80,7 @@ const freeText: ReadonlySet<string> = new Set([
   "--steps",
   "--storms",
   "--webhook-url",
+  "--without-faults",
   "simulate --shards",
 ]);
 

@@ -1,25 +1,14 @@
 /**
  * `deno run -A bench/operators/run.ts NAME [WORKLOAD.yaml] [FLAGS]`: builds an operator that nobody here wrote, at a pinned
  * version, and simulates its workloads, or one of them, with `controller simulate --command`; FLAGS are those of simulate, such
- * as `--faults crash`. With `--converge` it runs each workload once without faults, and prints what that costs. Without a
- * name it lists the operators.
+ * as `--faults crash`, or `--without-faults 3` for runs without any, with their times and what the operator uses. Without a name
+ * it lists the operators.
  */
 import process from "node:process";
 import { buildOperator, type BuiltOperator } from "./build.ts";
 import { operatorCases } from "./cases.ts";
-import { converge } from "./converge.ts";
 import type { OperatorCase } from "./operator.ts";
 import { simulateOperator } from "./simulate.ts";
-
-async function convergeAll(operator: OperatorCase, built: BuiltOperator): Promise<number> {
-  for (const workload of operator.workloads) {
-    const { wallMs, steps, usage } = await converge(operator, built, workload);
-    const cost = `${seconds(wallMs)}, CPU ${seconds(usage.cpuMs)}, ${Math.round(usage.maxRssBytes / 2 ** 20)} MiB`;
-    console.log(`${operator.name}, ${workload}: converges in ${cost}`);
-    for (const { text, ms } of steps) console.log(`  ${seconds(ms).padStart(8)}  ${text}`);
-  }
-  return 0;
-}
 
 async function simulateAll(
   operator: OperatorCase,
@@ -31,10 +20,6 @@ async function simulateAll(
     worst = Math.max(worst, await simulateOperator(operator, built, { workload, flags }));
   }
   return worst;
-}
-
-function seconds(ms: number): string {
-  return `${(ms / 1_000).toFixed(2)} s`;
 }
 
 const [name, ...words] = process.argv.slice(2);
@@ -53,6 +38,4 @@ if (known === undefined) {
 }
 const operator = { ...known, workloads: only === undefined ? known.workloads : [only] };
 const built = await buildOperator(operator);
-process.exit(
-  flags.includes("--converge") ? await convergeAll(operator, built) : await simulateAll(operator, built, flags),
-);
+process.exit(await simulateAll(operator, built, flags));

@@ -113,6 +113,7 @@ export {
   programArguments,
   type ProgramEnd,
   type ProgramGroup,
+  type ProgramUsage,
   refuseOutgoingCalls,
   runAttached,
   type RunAttachedOptions,

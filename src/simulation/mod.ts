@@ -45,6 +45,10 @@ export { defaultWorkloads } from "./default_workloads.ts";
 export {
   type CheckedPlan,
   definitionsOf,
+  type FaultFreeReport,
+  type FaultFreeRun,
+  type FaultFreeRunner,
+  type FaultFreeStep,
   type ForeignStep,
   type ForeignWorkload,
   type GeneratedWorkloads,

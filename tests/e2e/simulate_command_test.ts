@@ -5,6 +5,7 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { FaultFreeReport } from "../../src/simulation/mod.ts";
 import { assert, assertEquals, assertMatch, assertStringIncludes, test } from "../testing.ts";
 
 const root = join(import.meta.dirname ?? ".", "..", "..");
@@ -29,6 +30,13 @@ interface ShownReport {
 
 /** Runs the command. @param bug of the operator, or its variables: `BUG=half ELECT=1` */
 async function simulate(bug: string, ...args: readonly string[]): Promise<{ code: number; reports: ShownReport[] }> {
+  const workload = args.includes("--workload") ? [] : ["--workload", `${folder}/workload.yaml`];
+  const { code, stdout, stderr } = await simulateCommand(bug, ["-o", "json", ...args, ...workload]);
+  assert(stdout.startsWith("["), stderr);
+  return { code, reports: JSON.parse(stdout) };
+}
+
+async function simulateCommand(bug: string, args: readonly string[]) {
   const operator = `env ${
     bug.includes("=") ? bug : `BUG=${bug}`
   } ${Deno.execPath()} run -A --no-check ${folder}/operator.mjs {kubeconfig}`;
@@ -36,13 +44,10 @@ async function simulate(bug: string, ...args: readonly string[]): Promise<{ code
     cwd: root,
     args: [
       ...["run", "-A", "--no-check", "main.ts", "simulate", "--command", operator],
-      ...["--crds", `${folder}/crd.yaml`, "--quiet-seconds", "1", "-o", "json", ...args],
-      ...(args.includes("--workload") ? [] : ["--workload", `${folder}/workload.yaml`]),
+      ...["--crds", `${folder}/crd.yaml`, "--quiet-seconds", "1", ...args],
     ],
   }).output();
-  const text = new TextDecoder().decode(stdout);
-  assert(text.startsWith("["), new TextDecoder().decode(stderr));
-  return { code, reports: JSON.parse(text) };
+  return { code, stdout: new TextDecoder().decode(stdout), stderr: new TextDecoder().decode(stderr) };
 }
 
 test("simulate --command finds that a crash between two creates loses the second one, and its plan shows it again", async () => {
@@ -113,6 +118,21 @@ test("simulate --command records a run, and why tells from it how a fault led to
   } finally {
     rmSync(folder, { recursive: true });
   }
+});
+
+test("simulate --command --without-faults reports steps and CPU time, and exits with 1 when a step fails", async () => {
+  const { stdout, code } = await simulateCommand("none", [
+    ...["--workload", `${folder}/waiting.yaml`, "--without-faults", "2", "-o", "json"],
+  ]);
+  const [good, bad]: FaultFreeReport[] = JSON.parse(stdout);
+  assertEquals(code, 1);
+  assertEquals(good?.runs.map(({ steps }) => steps.map(({ text, kind }) => `${text}: ${kind}`)), [
+    ["start the operator: done", "apply Account a: done"],
+    ["start the operator: done", "apply Account a: done"],
+  ]);
+  assert(Deno.build.os !== "linux" || good?.runs.every(({ cpuMs = 0 }) => cpuMs > 0), "no CPU time was measured");
+  assertEquals([good?.failures, good?.differences], [[], []]);
+  assertMatch(bad?.failures.join() ?? "", /^step 1, wait for Account b to exist, fails in 2 of 2 runs: /);
 });
 
 test("simulate --command --rbac finds a rule that the manifests of the program lack", async () => {

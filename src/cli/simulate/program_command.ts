@@ -12,13 +12,14 @@ import {
   type SimulateProgramOptions,
   webhookServicesOf,
 } from "../../simulation/mod.ts";
-import { type Call, CommandError, type ExitCode, exitCode, listenForInterrupts } from "../command/mod.ts";
+import { type Call, type ExitCode, exitCode, listenForInterrupts } from "../command/mod.ts";
 import { UsageError } from "../flags/mod.ts";
 import { scope } from "../../async/mod.ts";
-import { programError } from "./program_errors.ts";
+import { withCommandErrors } from "./program_errors.ts";
 import { readAccess, readObjects, readServices, readWorkloads } from "./program_inputs.ts";
 import { printProgramFinding, printProgramReport } from "./program_report.ts";
 import { canHaveNamespaces, ProgramWorkers, programWorkerVariable, runProgramWorker } from "./program_workers.ts";
+import { runWithoutFaults } from "./without_faults.ts";
 import type { SimulateFlags } from "./simulate_flags.ts";
 
 /** Most of the time of a run is waiting. */
@@ -73,6 +74,9 @@ export async function simulateProgramCommand(call: Call<SimulateFlags>, command:
     await runProgramWorker(options);
     return exitCode.done;
   }
+  if (flags.withoutFaults !== undefined) {
+    return await Promise.race([interrupts.forced, runWithoutFaults(call, options, flags.withoutFaults)]);
+  }
   const report = await Promise.race([interrupts.forced, simulated(options, call, command)]);
   if (typeof report === "number") return report;
   return await printProgramReport(report, call, command);
@@ -90,8 +94,8 @@ async function simulated(
   const isAlone = flags.sharedNetwork || !await canHaveNamespaces(session.environment);
   const count = flags.plan === undefined ? flags.jobs ?? coreCount() * jobsPerCore : 1;
   using workers = isAlone ? undefined : new ProgramWorkers(session, { count, folder: options.folder });
-  try {
-    return await simulateProgram({
+  return await withCommandErrors(session, options.signal, () =>
+    simulateProgram({
       ...options,
       ...(workers === undefined ? {} : { checkers: workers.checkers }),
       onLearned: ({ failedSteps }) => {
@@ -104,15 +108,7 @@ async function simulated(
             ? `"${workload}", run ${schedules} without faults`
             : `"${workload}", ${schedules} of ${all} schedules, ${findings} findings`,
         ),
-    });
-  } catch (error) {
-    // The workers have ended then.
-    options.signal.throwIfAborted();
-    const known = programError(error);
-    if (known === undefined) throw error;
-    for (const line of known.output) session.info(line);
-    throw new CommandError(known.message, { code: exitCode.failed, advice: known.advice, cause: error });
-  }
+    }));
 }
 
 /** A webhook that nothing serves would reject every write. @throws UsageError */

@@ -1,4 +1,5 @@
 /** The errors of the engine that are about the program or its files, in the words of the command line. */
+import { CommandError, exitCode, type Session } from "../command/mod.ts";
 import { PrepareError, ProgramStartError, ServiceStubError } from "../../simulation/mod.ts";
 
 /** What to print. */
@@ -8,6 +9,24 @@ export interface ProgramError {
   readonly advice: string;
   /** The last lines of the program. */
   readonly output: readonly string[];
+}
+
+/** Runs something with a program. Its errors that are about the program become those of a command, after its last lines. */
+export async function withCommandErrors<Result>(
+  session: Session,
+  signal: AbortSignal,
+  run: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await run();
+  } catch (error) {
+    // The workers have ended then.
+    signal.throwIfAborted();
+    const known = programError(error);
+    if (known === undefined) throw error;
+    for (const line of known.output) session.info(line);
+    throw new CommandError(known.message, { code: exitCode.failed, advice: known.advice, cause: error });
+  }
 }
 
 /** Describes an error; undefined for one that is no fault of the user. */

@@ -67,6 +67,15 @@ export const programFlags = {
     example: "--storms 20",
     group,
   }),
+  withoutFaults: flag(wholeNumber(1, 100).optional(), {
+    ...commandLineOnly,
+    flags: "--without-faults <runs>",
+    about:
+      "with --command: run each workload so many times without faults, and nothing else; print the time of each step, " +
+      "what the program uses, and in what the runs differ; a step that fails is exit code 1",
+    example: "--without-faults 3",
+    group,
+  }),
   sample: flag(z.array(text()).default([]), {
     ...commandLineOnly,
     flags: "--sample <path>",

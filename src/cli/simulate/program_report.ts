@@ -224,7 +224,8 @@ function totalText(report: WorkloadReport): string {
 
 const maxListed = 5;
 
-function shortList(names: readonly string[]): string {
+/** Names in one line, the first few of them. */
+export function shortList(names: readonly string[]): string {
   const more = names.length - maxListed;
   return `${names.slice(0, maxListed).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
 }

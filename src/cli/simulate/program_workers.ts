@@ -14,6 +14,8 @@ import { parseBounded } from "../../schema/mod.ts";
 import {
   type CheckedPlan,
   type Fault,
+  type FaultFreeReport,
+  type FaultFreeRunner,
   type FaultPlan,
   faultPlanSchema,
   type LearnedWorkload,
@@ -57,7 +59,12 @@ export async function canHaveNamespaces(environment: Environment): Promise<boole
 
 /** Both processes are the same program, so a finding is only passed on. */
 const finding = z.custom<ProgramFinding>((value) => typeof value === "object" && value !== null).optional();
-const request = z.object({ workload: z.string(), plan: faultPlanSchema.optional(), shrinks: finding });
+const request = z.object({
+  workload: z.string(),
+  plan: faultPlanSchema.optional(),
+  shrinks: finding,
+  runsWithoutFaults: z.int().optional(),
+});
 
 /** What is wrong with the program or its files. */
 const failure = z.object({ message: z.string(), advice: z.string(), output: z.array(z.string()) });
@@ -77,11 +84,12 @@ const response = z.object({
   learned: learned.optional(),
   checked: checked.optional(),
   shrunk: finding,
+  faultFree: z.custom<FaultFreeReport>((value) => typeof value === "object" && value !== null).optional(),
 });
 
 /** The workers. They end when this is disposed. */
 export class ProgramWorkers implements Disposable {
-  readonly checkers: readonly PlanChecker[];
+  readonly checkers: readonly (PlanChecker & FaultFreeRunner)[];
   readonly #workers: readonly WorkerProcess[];
 
   /** @param folder for the files of the workers, which its owner removes */
@@ -100,7 +108,7 @@ export class ProgramWorkers implements Disposable {
 }
 
 /** One worker as its parent sees it. */
-class RemoteChecker implements PlanChecker {
+class RemoteChecker implements PlanChecker, FaultFreeRunner {
   readonly #worker: WorkerProcess;
   readonly #session: Session;
 
@@ -113,6 +121,12 @@ class RemoteChecker implements PlanChecker {
     const { learned } = await this.#send({ workload });
     if (learned === undefined) throw new TypeError("Cannot use the worker: it has not learned the workload");
     return learned;
+  }
+
+  async runWithoutFaults(workload: string, runs: number): Promise<FaultFreeReport> {
+    const { faultFree } = await this.#send({ workload, runsWithoutFaults: runs });
+    if (faultFree === undefined) throw new TypeError("Cannot use the worker: it has not run the workload");
+    return faultFree;
   }
 
   async check(workload: string, plan: FaultPlan): Promise<CheckedPlan> {
@@ -141,11 +155,14 @@ class RemoteChecker implements PlanChecker {
 export async function runProgramWorker(options: SimulateProgramOptions): Promise<void> {
   let preparing: Promise<ProgramChecker> | undefined;
   await answerWorkerRequests(async (line) => {
-    const { workload, plan, shrinks } = parseBounded(request, JSON.parse(line));
+    const { workload, plan, shrinks, runsWithoutFaults } = parseBounded(request, JSON.parse(line));
     try {
       preparing ??= ProgramChecker.prepare(options);
       const checker = await preparing;
       if (shrinks !== undefined) return JSON.stringify({ shrunk: await checker.shrink(workload, shrinks) });
+      if (runsWithoutFaults !== undefined) {
+        return JSON.stringify({ faultFree: await checker.runWithoutFaults(workload, runsWithoutFaults) });
+      }
       return JSON.stringify(
         plan === undefined
           ? { learned: await checker.learn(workload) }

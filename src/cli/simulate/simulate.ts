@@ -40,6 +40,7 @@ import {
   workerVariable,
 } from "./worker_processes.ts";
 import { type SimulateFlags, simulateFlags } from "./simulate_flags.ts";
+import { checkWithoutFaults } from "./without_faults.ts";
 import { UsageError } from "../flags/mod.ts";
 import { approximateDuration, count, table } from "../output/mod.ts";
 
@@ -59,11 +60,16 @@ export const simulateCommand = subcommand({
       line: '--command "./manager --kubeconfig {kubeconfig}" --crds crds --workload workload.yaml',
       about: "an operator in any language",
     },
+    {
+      line: '--command "./manager" --crds crds --workload workload.yaml --without-faults 3',
+      about: "whether the operator does what the workload waits for, and what that costs",
+    },
     { line: "NAME --record violation.jsonl", about: "record the first violation, for why --file" },
   ],
   flags: simulateFlags,
   async run(call) {
     const { flags, session } = call;
+    checkWithoutFaults(flags);
     // Controllers log many errors under faults, as expected. Findings do not depend on the log.
     using _muted = session.verbosity > 0 ? undefined : muteLogging();
     if (flags.command !== undefined) return await simulateProgramCommand(call, flags.command);

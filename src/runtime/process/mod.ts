@@ -36,6 +36,7 @@ export {
   type TextWriter,
   textWriter,
 } from "./standard_streams.ts";
+export { type ProgramUsage } from "./group_usage.ts";
 export {
   type GroupSignal,
   type ProgramEnd,

@@ -7,6 +7,7 @@
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import process from "node:process";
+import { groupUsage, type ProgramUsage } from "./group_usage.ts";
 
 /** Options of {@link startProgram}. */
 export interface StartProgramOptions {
@@ -33,6 +34,8 @@ export interface ProgramGroup {
   readonly ended: Promise<ProgramEnd>;
   /** Sends a signal to all processes of the group. A group that has ended gets none. */
   signal(name: GroupSignal): void;
+  /** What the processes of the group have used; undefined when they have ended, and on systems without /proc. */
+  usage(): Promise<ProgramUsage | undefined>;
 }
 
 /** Starts the program `argv[0]` with the other elements as its arguments. */
@@ -51,14 +54,19 @@ export function startProgram(argv: readonly string[], options: StartProgramOptio
     });
   } catch (error) {
     // Deno and Bun throw where Node emits an event.
-    return { ended: Promise.resolve(notStarted(error)), signal: () => {} };
+    const ended = Promise.resolve(notStarted(error));
+    return { ended, signal: () => {}, usage: () => Promise.resolve(undefined) };
   }
   for (const stream of [child.stdout, child.stderr]) {
     stream?.setEncoding("utf8");
     stream?.on("data", (text: string) => onOutput(text));
     stream?.on("error", () => {});
   }
-  return { ended: endOf(child), signal: (name) => signalGroup(child, name) };
+  return {
+    ended: endOf(child),
+    signal: (name) => signalGroup(child, name),
+    usage: async () => child.pid === undefined ? undefined : await groupUsage(child.pid),
+  };
 }
 
 function endOf(child: ChildProcess): Promise<ProgramEnd> {

@@ -1,5 +1,7 @@
 /** Tests of programs with a process group of their own. */
+import { existsSync } from "node:fs";
 import { assert, assertEquals, test } from "../../../tests/testing.ts";
+import { nextTurn } from "./process.ts";
 import { isProcessAlive } from "./process_identity.ts";
 import { startProgram } from "./process_group.ts";
 
@@ -29,6 +31,19 @@ test("a signal reaches what the program has started", async () => {
   assert(isProcessAlive(inner));
   program.signal("SIGKILL");
   assertEquals(await program.ended, { kind: "killed", by: "SIGKILL" });
+});
+
+test("usage() counts what a program has started, and is undefined when all of it has ended", async () => {
+  const { program } = await started("while :; do :; done & echo ready; wait");
+  let usage = await program.usage();
+  if (existsSync("/proc/self/stat")) {
+    // The shell itself only waits.
+    while (usage !== undefined && usage.cpuMs < 50) usage = await program.usage();
+    assert(usage !== undefined && usage.maxRssBytes > 0);
+  }
+  program.signal("SIGKILL");
+  await program.ended;
+  while (await program.usage() !== undefined) await nextTurn();
 });
 
 test("a stopped program goes on after SIGCONT", async () => {

@@ -3,7 +3,7 @@
  * SIGSTOP and continued by SIGCONT. To the fault layer it is a process like those of the in-memory simulation.
  */
 import { redactText } from "../../observe/mod.ts";
-import { type ProgramEnd, type ProgramGroup, startProgram } from "../../runtime/mod.ts";
+import { type ProgramEnd, type ProgramGroup, type ProgramUsage, startProgram } from "../../runtime/mod.ts";
 import type { ProxiedProcess, StaleView } from "../engine.ts";
 
 /** Options of a {@link ForeignProcess}. */
@@ -82,6 +82,11 @@ export class ForeignProcess implements ProxiedProcess {
   /** Resolves when the process is gone. */
   async gone(): Promise<void> {
     await this.#group?.ended;
+  }
+
+  /** What the program has used so far; undefined when it has ended, and on systems without /proc. */
+  async usage(): Promise<ProgramUsage | undefined> {
+    return await this.#group?.usage();
   }
 
   pause(): void {

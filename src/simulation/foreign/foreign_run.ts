@@ -26,12 +26,13 @@ import { performedSteps, stepText } from "./foreign_workload.ts";
 import { type SendRequest, startFrontServer } from "./front_server.ts";
 import { freeLocks, isLockWrite } from "./leader_locks.ts";
 import { PassedPoints } from "./passed_points.ts";
-import { StepRunner } from "./perform_step.ts";
+import { hasFailed, StepRunner } from "./perform_step.ts";
 import { freePorts, type Launch, launchOf, portsOf, webhookUrlOf, writeKubeconfig } from "./program.ts";
 import { ProgramLeader } from "./program_leader.ts";
 import { ProgramRecorder } from "./program_recorder.ts";
 import { ProgramReplicas } from "./program_replicas.ts";
 import type { ForeignRunOptions, ForeignRunResult, PerformedStep, StepEnd } from "./run_options.ts";
+import { ProgramUsages } from "./program_usages.ts";
 import { ServiceStubs } from "./service_stubs.ts";
 import { revisionOf } from "./stale_revision.ts";
 
@@ -58,7 +59,7 @@ export class ForeignRun implements AsyncDisposable {
   readonly #points = new PassedPoints();
   readonly #steps: StepEnd[] = [];
   readonly #outcomes: PerformedStep[] = [];
-  readonly #failedSteps: string[] = [];
+  readonly #usages = new ProgramUsages();
   readonly #startedAt: number;
   readonly #state: ClusterState;
   readonly #replicas: ProgramReplicas;
@@ -118,7 +119,7 @@ export class ForeignRun implements AsyncDisposable {
 
   /** Runs the workload to its end. */
   async run(): Promise<ForeignRunResult> {
-    const { workload, firstStep = 1, signal } = this.#options;
+    const { workload, firstStep = 1, endsAtFailure = false, clock, signal } = this.#options;
     await this.#control.ready();
     await this.#listen();
     this.#step = firstStep - 1;
@@ -129,7 +130,7 @@ export class ForeignRun implements AsyncDisposable {
     await this.#settle();
     const runner = new StepRunner({
       client: this.#control.user,
-      clock: this.#options.clock,
+      clock,
       namespace: workload.namespace,
       restartOperator: () => this.#replicas.restart(),
     });
@@ -142,14 +143,14 @@ export class ForeignRun implements AsyncDisposable {
       this.#faults.startStep(this.#step);
       this.#recorder.note("user", stepText(step));
       const since = this.#control.revision;
+      const stepAt = clock.monotonic();
       const outcome = await runner.perform(step, signal);
       if (outcome.kind !== "done") this.#recorder.note("user", "the step is not done", { detail: outcome.message });
       this.#control.noteCreated(since);
-      this.#outcomes.push({ step: number, kind: outcome.kind });
-      if (outcome.kind !== "done") this.#failedSteps.push(`step ${this.#step} fails: ${outcome.message}`);
+      this.#outcomes.push({ step: number, ...outcome, tookMs: clock.monotonic() - stepAt });
       if (step.atOnce !== true) await this.#settle();
       if (await this.#restartStale(this.#step)) await this.#settle(true);
-      if (this.#replicas.isLooping) break;
+      if (this.#replicas.isLooping || (endsAtFailure && hasFailed(outcome))) break;
     }
     await this.#undoForeign();
     return this.#result();
@@ -172,7 +173,8 @@ export class ForeignRun implements AsyncDisposable {
       watches: this.#openWatches(),
       collections: [...this.#points.collections],
       violations: [this.#control.access, this.#users, this.#leader].flatMap((one) => one.violations()),
-      failedSteps: this.#failedSteps,
+      performed: this.#outcomes,
+      usage: this.#usages.sum,
       exits: this.#replicas.exits,
       leftovers: isWhole ? this.#state.leftovers() : [],
       applied: this.#faults.applied,
@@ -355,6 +357,7 @@ export class ForeignRun implements AsyncDisposable {
       await clock.sleep(pollMs, waiting.signal);
     }
     const tookMs = clock.monotonic() - startedAt;
+    await this.#usages.note(this.#replicas.running);
     if (this.#faults.applied > 0 && !this.#isExpected(fields)) this.#hasWaitedInVain = true;
     const { api: { server: { storage } }, creators } = this.#control;
     const snapshot = keepsSnapshots === true ? { storage: storage.copy(), creators } : undefined;

@@ -9,6 +9,10 @@ export { placeholders } from "./program.ts";
 export { ProgramChecker, ProgramStartError } from "./program_checker.ts";
 export type {
   CheckedPlan,
+  FaultFreeReport,
+  FaultFreeRun,
+  FaultFreeRunner,
+  FaultFreeStep,
   LearnedWorkload,
   PlanChecker,
   ProgramFinding,

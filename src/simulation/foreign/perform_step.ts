@@ -38,6 +38,11 @@ export type StepOutcome =
   | { readonly kind: "notFound"; readonly message: string }
   | { readonly kind: "timedOut"; readonly message: string };
 
+/** True for an outcome that no workload intends: only a rejection may be wanted. */
+export function hasFailed({ kind }: Pick<StepOutcome, "kind">): boolean {
+  return kind === "notFound" || kind === "timedOut";
+}
+
 /** The field manager of users. */
 const fieldManager = "user";
 

@@ -14,15 +14,18 @@ import { firstStepOf } from "./passed_points.ts";
 import { atNearestPoint } from "./nearest_point.ts";
 import { leaderFaultKinds, programFaults } from "./program_faults.ts";
 import { compareRun, wasDifferentBefore } from "./compare_run.ts";
+import { faultFreeReport, runsWithoutFaults } from "./fault_free_runs.ts";
 import { newErrors } from "./error_logs.ts";
 import { startFailure } from "./program_exits.ts";
 import { type ProgramReference, referenceOf } from "./program_reference.ts";
 import { ProgramSimulation } from "./program_simulation.ts";
 import { provenStarts } from "./proven_starts.ts";
 import { type ReproduceOptions, type ShrinkableWorkload, shrinkFinding } from "./shrink_finding.ts";
-import type { ForeignRunResult, RunPace } from "./run_options.ts";
+import type { ForeignRunResult, PerformedStep, RunPace } from "./run_options.ts";
 import type {
   CheckedPlan,
+  FaultFreeReport,
+  FaultFreeRunner,
   LearnedWorkload,
   PlanChecker,
   ProgramFinding,
@@ -41,8 +44,6 @@ export class ProgramStartError extends Error {
   }
 }
 
-/** Quiet milliseconds in a run without faults, at least. */
-const minReferenceQuietMs = 1_000;
 const referenceRuns = 2;
 const confirmingRuns = 2;
 /** Runs of a fault that does not come to its point: where a step ends may differ in each of them. */
@@ -57,7 +58,7 @@ const extraReferenceRuns = 1;
 const maxExtraReferenceRuns = 4;
 
 /** Prepares a program, and runs its plans in this process. */
-export class ProgramChecker implements PlanChecker {
+export class ProgramChecker implements PlanChecker, FaultFreeRunner {
   readonly #options: SimulateProgramOptions;
   readonly #simulation: ProgramSimulation;
   readonly #states = new Map<string, Promise<WorkloadState>>();
@@ -77,6 +78,18 @@ export class ProgramChecker implements PlanChecker {
     return (await this.#stateOf(workload)).learned();
   }
 
+  /** @throws ProgramStartError */
+  async runWithoutFaults(workload: string, count: number): Promise<FaultFreeReport> {
+    const { startMs, quietMs, onProgress } = this.#options;
+    const known = this.#workloadNamed(workload);
+    const { runs } = await runsWithoutFaults(this.#simulation, known, {
+      ...{ runs: count, endsAtFailure: true, startMs, quietMs },
+      onRun: (schedules) => onProgress?.({ workload, stage: "reference", schedules, all: count, findings: 0 }),
+    });
+    for (const { result } of runs) startedRun(result);
+    return faultFreeReport(known, runs);
+  }
+
   async check(workload: string, plan: FaultPlan): Promise<CheckedPlan> {
     return await (await this.#stateOf(workload)).check(plan);
   }
@@ -86,11 +99,16 @@ export class ProgramChecker implements PlanChecker {
   }
 
   #stateOf(name: string): Promise<WorkloadState> {
-    const workload = this.#options.workloads.find((one) => one.name === name);
-    if (workload === undefined) throw new TypeError(`Cannot simulate the workload "${name}": it is not known`);
-    const state = this.#states.get(name) ?? WorkloadState.learn(this.#simulation, workload, this.#options);
+    const known = this.#states.get(name);
+    const state = known ?? WorkloadState.learn(this.#simulation, this.#workloadNamed(name), this.#options);
     this.#states.set(name, state);
     return state;
+  }
+
+  #workloadNamed(name: string): ForeignWorkload {
+    const workload = this.#options.workloads.find((one) => one.name === name);
+    if (workload === undefined) throw new TypeError(`Cannot simulate the workload "${name}": it is not known`);
+    return workload;
   }
 }
 
@@ -143,20 +161,15 @@ class WorkloadState implements ShrinkableWorkload {
     workload: ForeignWorkload,
     options: SimulateProgramOptions,
   ): Promise<WorkloadState> {
-    const { startMs = 60_000, quietMs = 3_000, onProgress } = options;
-    let pace = { quietMs, patienceMs: quietMs, startMs, settleMs: Math.max(60_000, quietMs * 4) };
-    const references: ForeignRunResult[] = [];
-    for (let number = 1; number <= referenceRuns; number++) {
-      const stage = "reference";
-      onProgress?.({ workload: workload.name, stage, schedules: number, all: referenceRuns, findings: 0 });
-      const result = await simulation.runOnce(workload, { pace, keepsSnapshots: number === 1 });
-      if (result.watches === 0) throw notStarted(result);
-      references.push(result);
-      // The next runs need not be as careful as the first one.
-      const gapMs = Math.max(...result.steps.map(({ maxGapMs }) => maxGapMs));
-      const shorterMs = Math.min(quietMs, Math.max(minReferenceQuietMs, Math.round(gapMs * 3)));
-      pace = { ...pace, quietMs: shorterMs, patienceMs: shorterMs };
-    }
+    const { startMs, quietMs, onProgress } = options;
+    const { runs, pace } = await runsWithoutFaults(simulation, workload, {
+      ...{ runs: referenceRuns, keepsSnapshots: true, startMs, quietMs },
+      onRun: (number) => {
+        const stage = "reference";
+        onProgress?.({ workload: workload.name, stage, schedules: number, all: referenceRuns, findings: 0 });
+      },
+    });
+    const references = runs.map(({ result }) => startedRun(result));
     const state = new WorkloadState(simulation, workload, options, { references, pace });
     state.#schedules = references.length;
     await state.#proveStarts();
@@ -172,7 +185,7 @@ class WorkloadState implements ShrinkableWorkload {
     return {
       faults: isBroken ? [] : programFaults(this.#reference, kinds, replicas),
       ...(isBroken ? { finding: this.#findingOf(noFaults, first, { violations, seen: 1, runs: 1 }) } : {}),
-      failedSteps: first?.failedSteps ?? [],
+      failedSteps: (first?.performed ?? []).filter(({ kind }) => kind !== "done").map(failedStepText),
       schedules: this.#schedules,
       convergenceMs: Math.max(0, (first?.steps[1]?.tookMs ?? 0) - this.#firstPace.quietMs),
       starts: [1, ...this.#starts],
@@ -351,9 +364,16 @@ export function isSameFinding([one]: readonly Violation[], [other]: readonly Vio
   return one?.invariant === other?.invariant && one?.object === other?.object && one?.message === other?.message;
 }
 
-function notStarted({ exits, output, violations }: ForeignRunResult): ProgramStartError {
+function failedStepText({ step, message }: PerformedStep): string {
+  return `step ${step} fails: ${message}`;
+}
+
+/** The run itself. @throws ProgramStartError when the program has opened no watch in it */
+function startedRun(run: ForeignRunResult): ForeignRunResult {
+  const { watches, exits, output, violations } = run;
+  if (watches > 0) return run;
   const denied = violations.filter(({ invariant }) => invariant === "declared-access").map(({ message }) => message);
-  return new ProgramStartError([startFailure(exits), ...denied].join("; "), output);
+  throw new ProgramStartError([startFailure(exits), ...denied].join("; "), output);
 }
 
 /** Violations that a program may only be slow to repair. */

@@ -2,43 +2,15 @@
 import type { KubeObject } from "../../api/mod.ts";
 import { assert, assertEquals, test } from "../../../tests/testing.ts";
 import { type Fault, faultKinds } from "../fault_plan.ts";
-import { clusterSummary } from "./cluster_summary.ts";
 import type { PassedPoint } from "./passed_points.ts";
 import { programFaults } from "./program_faults.ts";
 import { compareRun, wasDifferentBefore } from "./compare_run.ts";
 import { referenceOf } from "./program_reference.ts";
-import type { ForeignRunResult, StepEnd } from "./run_options.ts";
+import type { StepEnd } from "./run_options.ts";
+import { configMap, runOf, stepEnd } from "./testing/program_runs.ts";
 
 const pace = { quietMs: 1_000, patienceMs: 1_000, startMs: 1_000, settleMs: 1_000 };
 const crash: Fault = { kind: "crash", write: 1, moment: "before", downMs: 1 };
-
-function configMap(name: string, data: Readonly<Record<string, string>>): KubeObject {
-  const object = { apiVersion: "v1", kind: "ConfigMap", metadata: { namespace: "default", name, uid: name }, data };
-  return object;
-}
-
-function stepEnd(objects: readonly KubeObject[], step = 1): StepEnd {
-  const state = {
-    objects: objects.map((object) => ({ collection: "configmaps", object })),
-    changes: objects.map((object, index) => {
-      const { namespace = "", name = "" } = object.metadata;
-      const change = { kind: "added", revision: index + 1, current: { key: `${namespace}/${name}`, object } } as const;
-      return { collection: "configmaps", change };
-    }),
-    deletedNamespaces: new Set<string>(),
-    outcomes: [],
-  };
-  const summary = clusterSummary(state);
-  return { step, state, outcomes: [], summary, isSettled: true, maxGapMs: 10, tookMs: 100, revision: objects.length };
-}
-
-function runOf(objects: readonly KubeObject[], more: Partial<ForeignRunResult> = {}): ForeignRunResult {
-  return {
-    ...{ firstStep: 1, steps: [stepEnd([], 0), stepEnd(objects)], points: [], watches: 1, collections: ["configmaps"] },
-    ...{ violations: [], failedSteps: [], exits: [], leftovers: [], applied: 1, requests: 0, entries: [], output: [] },
-    ...{ errors: [], ms: 1, ...more },
-  };
-}
 
 const usual = runOf([configMap("a", { color: "blue", port: "8001" })]);
 const reference = referenceOf([usual, runOf([configMap("a", { color: "blue", port: "8002" })])], 0, pace);
@@ -70,9 +42,9 @@ test("a list item whose name the server generates is not compared, and the items
 });
 
 test("a step that ends differently is a violation, but not when runs without faults end it differently", () => {
-  const endOf = (outcome: string) => {
+  const endOf = (outcome: "done" | "timedOut") => {
     const end = stepEnd([configMap("a", { color: "blue" })]);
-    return runOf([], { steps: [stepEnd([], 0), { ...end, outcomes: [{ step: 1, kind: outcome }] }] });
+    return runOf([], { steps: [stepEnd([], 0), { ...end, outcomes: [{ step: 1, kind: outcome, tookMs: 1 }] }] });
   };
   const same = referenceOf([endOf("done"), endOf("done")], 0, pace);
   const messages = compareRun(same, endOf("timedOut"), { faults: [crash] }).map(({ message }) => message);

@@ -26,12 +26,12 @@ function updateIn(step: number): PassedPoint {
 function runFrom(firstStep: number, more: Partial<ForeignRunResult> = {}): ForeignRunResult {
   const steps = ["0", "1", "2", "3"].map((data, step) => {
     const performed = [1, 2, 3].filter((number) => number >= firstStep && number <= step);
-    return stepEnd(step, data, performed.map((number) => ({ step: number, kind: "done" })));
+    return stepEnd(step, data, performed.map((number) => ({ step: number, kind: "done", tookMs: 1 })));
   });
   const points = [1, 2, 3].filter((step) => step >= firstStep).map(updateIn);
   return {
     ...{ firstStep, steps: steps.slice(firstStep - 1), points, watches: 1, collections: ["configmaps"] },
-    ...{ violations: [], failedSteps: [], exits: [], leftovers: [], applied: 0, requests: 0, entries: [] },
+    ...{ violations: [], performed: [], exits: [], leftovers: [], applied: 0, requests: 0, entries: [] },
     ...{ output: [], errors: [], ms: 1, ...more },
   };
 }
@@ -53,11 +53,15 @@ test("runs do not start at a step where the program does not write what it write
 test("runs do not start at a step where the state or the outcome of a step is another one", async () => {
   const [start, end] = runFrom(3).steps;
   assertEquals(
-    await starts({ steps: start === undefined ? [] : [start, stepEnd(3, "other", [{ step: 3, kind: "done" }])] }),
+    await starts({
+      steps: start === undefined ? [] : [start, stepEnd(3, "other", [{ step: 3, kind: "done", tookMs: 1 }])],
+    }),
     [2, 4],
   );
   assertEquals(
-    await starts({ steps: start === undefined ? [] : [start, stepEnd(3, "3", [{ step: 3, kind: "timedOut" }])] }),
+    await starts({
+      steps: start === undefined ? [] : [start, stepEnd(3, "3", [{ step: 3, kind: "timedOut", tookMs: 1 }])],
+    }),
     [2, 4],
   );
   assertEquals(await starts({ steps: end === undefined ? [] : [end] }), [2, 4]);

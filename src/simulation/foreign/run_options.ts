@@ -2,6 +2,7 @@
 import type { ObjectStorage } from "../../apiserver/mod.ts";
 import type { Clock, Random } from "../../async/mod.ts";
 import type { Entry } from "../../observe/mod.ts";
+import type { ProgramUsage } from "../../runtime/mod.ts";
 import type { IssuedCertificates } from "../../webhook/mod.ts";
 import type { LearnedNames } from "../engine.ts";
 import type { FaultPlan } from "../fault_plan.ts";
@@ -11,6 +12,7 @@ import type { Creators } from "./control_plane.ts";
 import type { Leftover } from "./leftovers.ts";
 import type { ForeignWorkload } from "./foreign_workload.ts";
 import type { PassedPoint } from "./passed_points.ts";
+import type { StepOutcome } from "./perform_step.ts";
 import type { ProgramOptions } from "./program.ts";
 import type { ServiceStub } from "./service_stubs.ts";
 
@@ -75,6 +77,8 @@ export interface ForeignRunOptions {
   readonly isRecorded?: boolean;
   /** Keeps a copy of the storage after each step. @default false */
   readonly keepsSnapshots?: boolean;
+  /** The run ends at a step that finds no object or times out: the next steps need it. @default false */
+  readonly endsAtFailure?: boolean;
   readonly clock: Clock;
   readonly random: Random;
   readonly signal: AbortSignal;
@@ -85,8 +89,11 @@ export interface ForeignRunOptions {
 export interface PerformedStep {
   /** Its number, from 1. */
   readonly step: number;
-  /** `done`, `rejected` ... */
-  readonly kind: string;
+  readonly kind: StepOutcome["kind"];
+  /** Why it is not done. */
+  readonly message?: string;
+  /** Milliseconds of the action itself. What follows from it is in {@link StepEnd}. */
+  readonly tookMs: number;
 }
 
 /** The state after a step. */
@@ -128,8 +135,10 @@ export interface ForeignRunResult {
   readonly watches: number;
   readonly collections: readonly string[];
   readonly violations: readonly Violation[];
-  /** The steps that users could not do, and why. A rejection may be intended. */
-  readonly failedSteps: readonly string[];
+  /** The steps of the user that were performed. */
+  readonly performed: readonly PerformedStep[];
+  /** What all processes have used until the end of the last step. @default not known on this system */
+  readonly usage?: ProgramUsage;
   readonly exits: readonly ProgramExit[];
   /** What has stayed of deleted objects, if the run came to its last step. */
   readonly leftovers: readonly Leftover[];

@@ -5,6 +5,7 @@ import type { Entry } from "../../observe/mod.ts";
 import type { Fault, FaultKind, FaultPlan } from "../fault_plan.ts";
 import type { Violation } from "../violation.ts";
 import type { ForeignWorkload } from "./foreign_workload.ts";
+import type { StepOutcome } from "./perform_step.ts";
 import type { ProgramIdentity } from "./program_objects.ts";
 import type { ServiceStub } from "./service_stubs.ts";
 
@@ -167,6 +168,53 @@ export interface CheckedPlan {
   /** A fault of the plan took place. */
   readonly isReached: boolean;
   readonly schedules: number;
+}
+
+/** One step of a run without faults. */
+export interface FaultFreeStep {
+  /** Its number, from 1; 0 is the start of the program. */
+  readonly step: number;
+  /** `delete ZookeeperCluster zk`. */
+  readonly text: string;
+  readonly kind: StepOutcome["kind"];
+  /** Why it is not done. */
+  readonly message?: string;
+  /** Milliseconds from the action to the last change that follows from it. */
+  readonly ms: number;
+  /** The cluster has not come to rest after it. @default false */
+  readonly isBusy?: boolean;
+}
+
+/** One run without faults. */
+export interface FaultFreeRun {
+  /** It ends with the first step that fails. */
+  readonly steps: readonly FaultFreeStep[];
+  /** Milliseconds of all steps. */
+  readonly ms: number;
+  /** Milliseconds of CPU time of the program and what it has started. @default not known on this system */
+  readonly cpuMs?: number;
+  /** The peak of its resident memory. @default not known on this system */
+  readonly maxRssBytes?: number;
+  /** What stays of deleted objects: it may be meant to stay. */
+  readonly leftovers: readonly string[];
+  /** The last lines of the program. */
+  readonly output: readonly string[];
+}
+
+/** What runs of a workload without faults have shown. */
+export interface FaultFreeReport {
+  readonly workload: string;
+  readonly runs: readonly FaultFreeRun[];
+  /** Steps that fail, exits of the program, and requests that its rules do not allow. */
+  readonly failures: readonly string[];
+  /** In what the runs without failed steps differ. */
+  readonly differences: readonly string[];
+}
+
+/** Runs workloads without faults only. */
+export interface FaultFreeRunner {
+  /** @param workload its name @param runs how many @throws ProgramStartError */
+  runWithoutFaults(workload: string, runs: number): Promise<FaultFreeReport>;
 }
 
 /** Runs the plans of workloads, one at a time. */
