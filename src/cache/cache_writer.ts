@@ -25,6 +25,7 @@ import {
 import { type FanOut, initialAdd, liveAdd, observedChange } from "./listener.ts";
 import type { Origin, RecordedChanges } from "./recorded_changes.ts";
 import type { AddedInfo, ChangeInfo, Tombstone } from "./shared_informer.ts";
+import { SharedValues } from "./shared_values.ts";
 import type { Store } from "./store.ts";
 import { deepFreeze, type Transform } from "./transform.ts";
 import { type OwnWrite, type Writer, type WriteThroughResult, WrittenObjects } from "./written_objects.ts";
@@ -424,11 +425,12 @@ export interface ObjectFilterOptions<T extends KubeObject> {
 }
 
 /**
- * Checks and transforms each object before it enters the cache: its kind, its name, the transform, the freezing in tests.
- * An object that does not pass is reported and skipped; it stops neither the stream nor affects other objects.
+ * Checks and transforms each object before it enters the cache: its kind, its name, the transform, the values that it
+ * shares with other objects, the freezing in tests. An object that does not pass is reported and skipped; it stops neither the stream nor affects other objects.
  */
 export class ObjectFilter<T extends KubeObject> {
   readonly #options: ObjectFilterOptions<T>;
+  readonly #shared = new SharedValues();
 
   constructor(options: ObjectFilterOptions<T>) {
     this.#options = options;
@@ -472,7 +474,7 @@ export class ObjectFilter<T extends KubeObject> {
       // Servers omit kind and apiVersion from the items of a list of a built-in kind.
       const { apiVersion, kind } = expected ?? object;
       const named = expected !== undefined && !object.kind ? { ...object, apiVersion, kind } : object;
-      const transformed = transform(named);
+      const transformed = this.#shared.share(transform(named), expected);
       return freeze ? deepFreeze(transformed) : transformed;
     } catch (error) {
       onSkip("its transform failed", { key, error });

@@ -1,0 +1,119 @@
+/**
+ * Micro-benchmark of the memory of cached objects: Foos as the case growth of the peers creates them, parsed from a watch
+ * one by one, in a cache that shares equal parts and in a map of the parsed objects.
+ *
+ *   bun bench/micro/cached_objects.ts [objects] [rounds]
+ *   deno run -A --v8-flags=--expose-gc bench/micro/cached_objects.ts [objects] [rounds]
+ *
+ * Each state is a new process, and they run in turn. It prints the medians: bytes of live heap for each object after full
+ * collections, and CPU of parsing and storing an object.
+ */
+import { spawnSync } from "node:child_process";
+import process from "node:process";
+import { keyOf, type KubeObject } from "../../src/api/mod.ts";
+import { dropManagedFields } from "../../src/cache/mod.ts";
+import { SharedValues } from "../../src/cache/shared_values.ts";
+
+const modes = ["parsed", "shared"] as const;
+type Mode = typeof modes[number];
+
+/** What a process measured. */
+interface Measured {
+  readonly bytes: number;
+  readonly microseconds: number;
+}
+
+const types = { apiVersion: "samplecontroller.k8s.io/v1alpha1", kind: "Foo" };
+
+/** The text of the Foo with this number, as a kube-apiserver sends it without managedFields. */
+function fooText(number: number): string {
+  const name = `foo-${String(number).padStart(6, "0")}`;
+  const hex = (number * 2_654_435_761 >>> 0).toString(16).padStart(8, "0");
+  return JSON.stringify({
+    ...types,
+    metadata: {
+      annotations: {
+        "example.dev/contact": `team-${number % 7}@example.dev`,
+        "example.dev/description": "the web front of the shop",
+      },
+      creationTimestamp: `2026-01-01T00:${String(Math.floor(number / 6_000) % 60).padStart(2, "0")}:00Z`,
+      generation: 1,
+      labels: {
+        "app.kubernetes.io/name": `web-${number % 97}`,
+        "app.kubernetes.io/part-of": `shop-${number % 11}`,
+        team: `team-${number % 7}`,
+      },
+      name,
+      namespace: "default",
+      resourceVersion: String(1_000 + number),
+      uid: `${hex}-1234-4abc-8def-0123${hex}`,
+    },
+    spec: { deploymentName: name, replicas: 1 },
+  });
+}
+
+async function liveHeapBytes(): Promise<number> {
+  const runtime = globalThis as { readonly Bun?: { gc(isFull: boolean): void }; readonly gc?: () => void };
+  if (runtime.Bun === undefined) {
+    for (let round = 0; round < 3; round++) runtime.gc?.();
+    return process.memoryUsage().heapUsed;
+  }
+  for (let round = 0; round < 3; round++) runtime.Bun.gc(true);
+  const { heapStats } = await import("bun:jsc" as string);
+  const { heapSize, extraMemorySize } = heapStats();
+  return Math.max(heapSize, extraMemorySize);
+}
+
+async function measure(mode: Mode, objects: number): Promise<Measured> {
+  const values = new SharedValues();
+  const store = new Map<string, KubeObject>();
+  const before = await liveHeapBytes();
+  let cpu = 0;
+  for (let first = 0; first < objects; first += 500) {
+    const texts = Array.from({ length: 500 }, (_, index) => fooText(first + index));
+    const begin = process.cpuUsage();
+    for (const text of texts) {
+      const object = dropManagedFields<KubeObject>(JSON.parse(text));
+      store.set(keyOf(object), mode === "shared" ? values.share(object, types) : object);
+    }
+    const { user, system } = process.cpuUsage(begin);
+    cpu += user + system;
+  }
+  const bytes = (await liveHeapBytes() - before) / objects;
+  if (store.size < objects) throw new Error(`Cannot measure ${mode}: the store has ${store.size} objects`);
+  return { bytes, microseconds: cpu / objects };
+}
+
+function measureInProcess(mode: Mode, objects: number): Measured {
+  const flags = process.execArgv.length > 0 || "Bun" in globalThis ? [] : ["run", "-A", "--v8-flags=--expose-gc"];
+  const args = [...flags, new URL(import.meta.url).pathname, "--measure", mode, String(objects)];
+  const { stdout, stderr, status } = spawnSync(process.execPath, args, { encoding: "utf8" });
+  if (status !== 0) throw new Error(`Cannot measure ${mode}: the process failed with ${status}: ${stderr}`);
+  return JSON.parse(stdout);
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((left, right) => left - right)[values.length >> 1] ?? 0;
+}
+
+const args = process.argv.slice(2);
+if (args[0] === "--measure") {
+  const mode = modes.find((one) => one === args[1]) ?? "parsed";
+  console.log(JSON.stringify(await measure(mode, Number(args[2]))));
+} else {
+  const objects = Number(args[0] ?? 200_000), rounds = Number(args[1] ?? 3);
+  const measured: Record<Mode, Measured[]> = { parsed: [], shared: [] };
+  for (let round = 0; round < rounds; round++) {
+    for (const mode of modes) measured[mode].push(measureInProcess(mode, objects));
+  }
+  const parsed = median(measured.parsed.map(({ bytes }) => bytes));
+  const parsedCpu = median(measured.parsed.map(({ microseconds }) => microseconds));
+  console.log("| objects | bytes each | to parsed | CPU each | to parsed |");
+  console.log("| --- | --- | --- | --- | --- |");
+  for (const mode of modes) {
+    const bytes = median(measured[mode].map((one) => one.bytes));
+    const cpu = median(measured[mode].map((one) => one.microseconds));
+    const ratios = [bytes / parsed, cpu / parsedCpu].map((ratio) => ratio.toFixed(2));
+    console.log(`| ${mode} | ${bytes.toFixed(0)} | ${ratios[0]} | ${cpu.toFixed(2)} µs | ${ratios[1]} |`);
+  }
+}
