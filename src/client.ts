@@ -29,6 +29,7 @@ export {
   type ExecPolicy,
   type FromKubeconfigOptions,
   type GetOptions,
+  type ImpersonatedUser,
   type Impersonation,
   type JsonPatchOperation,
   type KindQuery,

@@ -101,6 +101,7 @@ export {
   type EventSource,
   type EventType,
   type Hub,
+  type ImpersonationRules,
   type InHub,
   inHub,
   isPaused,

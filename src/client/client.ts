@@ -42,6 +42,7 @@ import {
   withQuery,
   writeQuery,
 } from "./encoder.ts";
+import { type ImpersonatedUser, impersonatingTransport, impersonationOf } from "./impersonation.ts";
 import { ObjectRequests } from "./object_requests.ts";
 import { Requester } from "./requester.ts";
 import { changes, type ChangesOptions, type ChangesSource, type ObjectChange } from "./changes.ts";
@@ -107,15 +108,6 @@ export class Client extends ServerClient implements Disposable {
    *
    * @param options What is overridden, and the options of the client and of its transport.
    * @throws {KubeconfigError} when there is no configuration, or it contradicts itself
-   *
-   * @example
-   * ```ts
-   * import { Client } from "@pintle/controller/client";
-   *
-   * const overrides = { server: "https://kube.example.dev:6443", token: "secret" }; // mostly there is none
-   * using client = await Client.fromKubeconfig({ overrides });
-   * console.assert(client instanceof Client);
-   * ```
    */
   static async fromKubeconfig(options: FromKubeconfigOptions = {}): Promise<Client> {
     const { transport, clientOptions } = await kubeconfigTransport(options);
@@ -130,6 +122,18 @@ export class Client extends ServerClient implements Disposable {
   /** Returns a client of the same server whose writes are validated and not stored. */
   dryRunClient(): Client {
     return new Client(this.#transport, { ...this.#options, dryRun: true });
+  }
+
+  /**
+   * Returns a client whose requests the server handles as those of another user: with the permissions of that user, and not
+   * with those of this client, which needs the permission to impersonate it. The last `as` counts.
+   *
+   * @param user The user with groups, or a ServiceAccount as `namespace/name`.
+   * @throws {TypeError} when a part of the user cannot be sent in a header, such as a group with a comma
+   */
+  as(user: ImpersonatedUser): Client {
+    const impersonation = impersonationOf(user);
+    return this.withTransport((transport) => impersonatingTransport(transport, impersonation));
   }
 
   /**

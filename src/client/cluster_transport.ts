@@ -32,6 +32,7 @@ import {
 } from "../runtime/mod.ts";
 import { type Credential, type CredentialSource, credentialSource, type ExecPolicy } from "./credentials/mod.ts";
 import { type ClusterAccess, CredentialsError, type PemSource } from "./kubeconfig/mod.ts";
+import { type HeaderLines, impersonationHeaders, impersonationIn } from "./impersonation.ts";
 import { countRetries } from "./measured_transport.ts";
 import { discard } from "./response.ts";
 import { sendWithRetries } from "./retry.ts";
@@ -123,6 +124,8 @@ class Cluster {
   readonly #server: string;
   readonly #userAgent: string;
   readonly #source: CredentialSource;
+  /** The user of the requests that have none of their own. */
+  readonly #impersonation: HeaderLines;
   readonly #connections: Connections;
   readonly #rateLimiter: TokenBucket | undefined;
   readonly #responseTimeoutMs: number;
@@ -144,10 +147,10 @@ class Cluster {
     this.#server = access.server;
     this.#userAgent = `${userAgent} (${os}/${arch}) pintle`;
     this.#source = credentialSource(access, { clock, logger, environment, execPolicy });
+    this.#impersonation = impersonationHeaders(access.impersonate);
     this.#connections = new Connections(access, {
       clock,
       logger,
-      headers: impersonationHeaders(access),
       checkEveryMs: checkFilesEveryMs,
     });
     this.#rateLimiter = rateLimit === undefined ? undefined : rateLimiter(rateLimit, clock);
@@ -225,8 +228,9 @@ class Cluster {
     try {
       const longLived = isWatch.test(url);
       const outgoing = new Request(url, { method, headers, body, signal: attempt.signal });
-      if (upgrade === undefined) return await client.fetch(outgoing, { longLived });
-      const answer = await client.upgrade(outgoing, upgrade);
+      const user = impersonationIn(headers) ?? this.#impersonation;
+      if (upgrade === undefined) return await client.fetch(outgoing, { longLived, headers: user });
+      const answer = await client.upgrade(outgoing, { ...upgrade, ...user });
       return answer.kind === "refused" ? answer.response : switchedResponse(answer.headers, answer.wire);
     } catch (error) {
       following[Symbol.dispose]();
@@ -257,26 +261,10 @@ function pathOf(url: string): string {
   return start < 0 ? "/" : url.slice(start);
 }
 
-function impersonationHeaders(access: ClusterAccess): Record<string, readonly string[]> {
-  const { impersonate } = access;
-  const headers: Record<string, readonly string[]> = Object.create(null);
-  if (impersonate === undefined) return headers;
-  headers["impersonate-user"] = [impersonate.user];
-  if (impersonate.uid !== undefined) headers["impersonate-uid"] = [impersonate.uid];
-  if (impersonate.groups.length > 0) headers["impersonate-group"] = impersonate.groups;
-  for (const [key, values] of Object.entries(impersonate.extra)) {
-    // Keys are often URLs; characters that a header name cannot contain are percent-encoded, as the server expects.
-    headers[`impersonate-extra-${encodeURIComponent(key.toLowerCase())}`] = values;
-  }
-  return headers;
-}
-
 /** Options of {@link Connections}. */
 interface ConnectionsOptions {
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Headers of every request. */
-  readonly headers: Readonly<Record<string, readonly string[]>>;
   /** Milliseconds between two checks of the files. */
   readonly checkEveryMs: number;
 }
@@ -383,7 +371,6 @@ class Connections implements Disposable {
       insecureSkipTlsVerify,
       serverName,
       proxy,
-      headers: this.#options.headers,
     });
   }
 

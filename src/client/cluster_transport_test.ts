@@ -13,6 +13,7 @@ import {
 } from "../../tests/testing.ts";
 import { CertificateAuthority } from "../../tests/controlplane/certificate_authority.ts";
 import { bodyOf, LoopbackServer } from "../../tests/loopback.ts";
+import { Client } from "./client.ts";
 import { clusterTransport, type ClusterTransportOptions } from "./cluster_transport.ts";
 import { type ClusterAccess, type Credentials, Masked } from "./kubeconfig/mod.ts";
 import { accessTo, execPlugin, pemData, RecordingLogger } from "./testing/cluster_access.ts";
@@ -96,6 +97,23 @@ test("impersonation headers contain the user, the UID, each group and the extra 
   assertEquals([values("impersonate-user"), values("impersonate-uid")], [["jane"], ["u1"]]);
   assertEquals(values("impersonate-group"), ["a", "b"]);
   assertEquals(values("impersonate-extra-example.com%2fscope"), ["x", "y"]);
+});
+
+test("the user of Client.as() replaces the one of the process, each group on a line, also for programs in containers", async () => {
+  await using one = await cluster();
+  const impersonate = { user: "jane", uid: "u1", groups: ["a"], extra: { scopes: ["x"] } };
+  using transport = clusterTransport(trusting(one.server, { impersonate }));
+  const client = new Client(transport).as({ user: "joe", groups: ["b", "c"] });
+  await client.raw("/version");
+  await assertRejects(() => client.exec("shop/web", { command: ["true"] }));
+  const lines = one.seen.map(({ rawHeaders }) =>
+    rawHeaders.flatMap((name, index) =>
+      index % 2 === 0 && /^impersonate-/i.test(name) ? [`${name.toLowerCase()}: ${rawHeaders[index + 1]}`] : []
+    ).sort()
+  );
+  const expected = ["impersonate-group: b", "impersonate-group: c", "impersonate-user: joe"];
+  assertEquals(lines.slice(0, 1), [expected]);
+  assertEquals(lines.every((one) => one.join() === expected.join()), true);
 });
 
 test("[76] after a 401 the token file is read again and the request is repeated with its body", async () => {

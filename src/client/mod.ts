@@ -80,6 +80,7 @@ export {
   proxyFromEnvironment,
   type StoredAccessOptions,
 } from "./kubeconfig/mod.ts";
+export { type ImpersonatedUser, impersonationOf } from "./impersonation.ts";
 export { measuredTransport, type MeasuredTransportOptions } from "./measured_transport.ts";
 export { InvalidResponseError } from "../api/mod.ts";
 export { parseResponse } from "./response_shape.ts";

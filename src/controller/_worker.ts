@@ -223,6 +223,7 @@ export function createReconcileAttempt(options: ReconcileAttemptOptions): Reconc
       deletedDependents,
       ownership,
       dependents: definition.dependents,
+      impersonates: definition.impersonates,
       causes,
       retries,
       observeLive: (resource, object) => writeThrough?.observeLive(key, resource, object),

@@ -2,18 +2,15 @@
  * The builder: `controller("foo").for(Foo).owns(Deployment).reconcile(fn)` creates a ControllerDefinition. It collects what
  * a controller watches, with the types of the objects, and checks it. Nothing runs here.
  */
-import { type Infer, type KubeObject, type ObjectKey, type Resource, resourceId, resourceName } from "../api/mod.ts";
+import { type Resource, resourceId, resourceName } from "../api/mod.ts";
 import type { CustomResource } from "../schema/mod.ts";
 import { createObjectReconciler } from "./_object_reconciler.ts";
-import { type CacheReader, isNotCached, type Watchable } from "./caches.ts";
+import type { Watchable } from "./caches.ts";
 import { isInHub } from "./clusters.ts";
 import type { ReconcileContext } from "./context.ts";
 import {
-  checkedKey,
   type ControllerDefinition,
   type ControllerOptions,
-  type Debounce,
-  keyOfController,
   keyOfObject,
   type Permission,
   type Reconciler,
@@ -24,95 +21,18 @@ import {
 import { type DeletedContext, deletedReconciler } from "./deleted_objects.ts";
 import type { Dependents } from "./dependents_state.ts";
 import type { EventSource } from "./event_source.ts";
-import { indexByOwner, keyOfTracker, ownerIndex } from "./label_tracking.ts";
-import type { Predicate } from "./predicate.ts";
-import { indexByOwnerUid, ownerUidIndex } from "./prune.ts";
+import { checkedImpersonation, type ImpersonationRules } from "./impersonation.ts";
 import type { Result } from "./request.ts";
-
-/** Options of a watched kind: which changes count, and indices of its cache. */
-export interface WatchOptionsOf<R extends Resource> {
-  /** Accepts the changes that count. @default every change counts */
-  readonly when?: Predicate<Infer<R>>;
-  /**
-   * Functions that compute index values, by index name, for `ctx.list(Pod, { index: { name: "node", value: "n1" } })`.
-   * The controllers of one Manager share the indices of a kind, so one name must always mean the same function.
-   * @default none
-   */
-  readonly indices?: Readonly<Record<string, (object: Infer<R>) => readonly string[]>>;
-  /**
-   * Milliseconds without a further change after which a key is reconciled, for kinds that change in bursts, such as
-   * EndpointSlices during a rollout. The first list of the objects is not delayed. @default 0: at once
-   */
-  readonly debounceMs?: number;
-  /** Milliseconds after the first change at which it is reconciled at the latest. @default ten times `debounceMs` */
-  readonly maxMs?: number;
-}
-
-/** Options of the primary kind; the second argument of `for`. */
-export interface PrimaryOptionsOf<R extends Resource> extends WatchOptionsOf<R> {
-  /** The reconciler uses `ctx.patchStatus`. @default true for a custom resource with a status subresource */
-  readonly writesStatus?: boolean;
-}
-
-/**
- * Options of a kind of dependents; the second argument of `owns`.
- *
- * @example One ConfigMap in each namespace that a Secret names; those that it no longer names are deleted
- * ```ts
- * import { ConfigMap, controller, done, manifest, Secret } from "@pintle/controller";
- * import { World } from "@pintle/controller/testing";
- *
- * const copies = controller("copies").for(Secret).owns(ConfigMap, { track: "labels", prunes: true }).reconcile(async (ctx) => {
- *   for (const namespace of ctx.object.metadata.annotations?.namespaces?.split(",") ?? []) {
- *     await ctx.apply(manifest(ConfigMap, { metadata: { namespace, name: "copy" } }));
- *   }
- *   await ctx.prune();
- *   return done;
- * });
- * await using world = await World.start({ controllers: [copies] });
- * await world.create(Secret, { name: "a", annotations: { namespaces: "default,kube-public" } });
- * await world.settled();
- * console.assert(world.find(ConfigMap, "kube-public/copy") !== undefined);
- * const value = { metadata: { annotations: { namespaces: "default" } } };
- * await world.patch(Secret, "default/a", { kind: "merge", value });
- * await world.settled();
- * console.assert(world.find(ConfigMap, "kube-public/copy") === undefined);
- * await world.delete(Secret, "default/a");
- * await world.settled();
- * console.assert(world.find(ConfigMap, "default/copy") === undefined);
- * ```
- */
-export interface OwnOptionsOf<R extends Resource> extends WatchOptionsOf<R> {
-  /** The reconciler uses `ctx.delete` or `ctx.deleteAll` on these objects. @default false */
-  readonly deletes?: boolean;
-  /** `ctx.prune()` deletes the objects of this kind that the reconciler no longer applies. @default false */
-  readonly prunes?: boolean;
-  /**
-   * How a dependent refers to the object that controls it. An owner reference works only in the namespace of the owner, or
-   * below a cluster-scoped owner. With `"labels"` the dependents may be anywhere: labels and annotations (`pintle.dev/...`)
-   * name the owner and its UID, the controller adds a finalizer to each owner, and deletes its dependents before it goes.
-   *
-   * @default by a controller reference, which the garbage collector follows
-   */
-  readonly track?: "labels";
-  /**
-   * Returns further keys to reconcile after a change, besides the controller of the dependent: for example of an object
-   * that waits until a name is free. @default none
-   */
-  readonly to?: (object: Infer<R>, caches: CacheReader) => readonly string[];
-}
-
-/** Options of a kind that the reconciler reads; the second argument of `watches`. */
-export interface MappedWatchOptions<R extends Resource> extends WatchOptionsOf<R> {
-  /**
-   * Returns the keys of the primary objects to reconcile after a change of this object.
-   *
-   * @param caches The caches of the watched kinds, for finding the objects that refer to this one. They may be incomplete.
-   */
-  readonly to: (object: Infer<R>, caches: CacheReader) => readonly string[];
-  /** The reconciler uses `ctx.applyFields` on these objects. @default false */
-  readonly writes?: boolean;
-}
+import {
+  checkedKeys,
+  checkedWatch,
+  indexedByOwner,
+  type MappedWatchOptions,
+  ownedWatch,
+  type OwnOptionsOf,
+  type PrimaryOptionsOf,
+  untyped,
+} from "./watch_options.ts";
 
 /**
  * The function of an object reconciler, which resolves with a {@link Result}; for a function that does not, the sentence
@@ -159,6 +79,12 @@ export interface Builder<Primary extends Resource, Declared extends Resource> {
     verbs: readonly Verb[],
     subresource?: string,
   ): Builder<Primary, Declared | Extract<R, { readonly isCached: false }>>;
+  /**
+   * Declares the users that the reconciler acts as with `ctx.as`. Several declarations replace each other.
+   *
+   * @throws TypeError when a ServiceAccount is not `namespace/name`, or groups are not named.
+   */
+  impersonates(rules: ImpersonationRules): Builder<Primary, Declared>;
   /** Adds a reason to reconcile that does not come from a watched kind, such as a {@link ticker}. */
   source(source: EventSource): Builder<Primary, Declared>;
   /**
@@ -266,6 +192,8 @@ function createBuilder<Primary extends Resource, Declared extends Resource>(
       const permission: Permission = { resource, verbs: verbs.map(checkedVerb), subresource };
       return declare({ ...draft, permissions: [...draft.permissions, permission] });
     },
+    impersonates: (rules) =>
+      createBuilder({ ...draft, impersonates: checkedImpersonation(draft.name, rules) }, finalize),
     source: (source) => createBuilder({ ...draft, sources: [...draft.sources, source] }, finalize),
     finalize: (fn, name = defaultFinalizer(draft)) =>
       createBuilder({ ...draft, finalizer: checkedFinalizer(name) }, returning(fn)),
@@ -337,10 +265,6 @@ function withDependents<Primary extends Resource>(
   return { ...draft, watches, dependents: graph };
 }
 
-function indexedByOwner(watch: WatchDefinition): WatchDefinition {
-  return { ...watch, indices: { ...watch.indices, [ownerUidIndex]: indexByOwnerUid } };
-}
-
 /** The kinds that dependents read must be watched, because a change of such an object must bring the key back. */
 function assertReadsDeclared({ name, dependents, watches }: DefinitionDraft<Resource>): void {
   const watched = new Set(watches.map(({ resource }) => resourceId(resource)));
@@ -358,34 +282,6 @@ function assertReadsDeclared({ name, dependents, watches }: DefinitionDraft<Reso
 
 function isTracked({ track }: WatchDefinition): boolean {
   return track === "labels";
-}
-
-/** The watch of a kind of dependents. */
-function ownedWatch<R extends Resource>(
-  { name, primary }: DefinitionDraft<Resource>,
-  resource: R,
-  options: OwnOptionsOf<R>,
-): WatchDefinition {
-  const { track, prunes = false, deletes = false, to } = options;
-  const keysOfOwner = track === "labels" ? keyOfTracker(primary, resource, name) : keyOfController(primary);
-  const { when, indices, debounce } = untyped(options);
-  const ownIndices = {
-    ...(track === "labels" ? { [ownerIndex]: indexByOwner } : {}),
-    ...(prunes ? { [ownerUidIndex]: indexByOwnerUid } : {}),
-  };
-  return {
-    role: "owns",
-    resource,
-    keysOf: to === undefined ? keysOfOwner : joined(keysOfOwner, checkedKeys(primary, to)),
-    writes: true,
-    deletes: deletes || prunes || track === "labels",
-    prunes,
-    track,
-    ...(to === undefined ? {} : { mapsOthers: true }),
-    when,
-    ...(debounce === undefined ? {} : { debounce }),
-    indices: Object.keys(ownIndices).length === 0 ? indices : { ...indices, ...ownIndices },
-  };
 }
 
 function defaultFinalizer(draft: DefinitionDraft<Resource>): string {
@@ -423,12 +319,6 @@ function assertNotWatched({ name, watches }: DefinitionDraft<Resource>, resource
   }
 }
 
-function checkedWatch(name: string, watch: WatchDefinition): WatchDefinition {
-  if (!isNotCached(watch.resource)) return watch;
-  const kind = resourceName(watch.resource);
-  throw new TypeError(`Cannot watch ${kind} in controller "${name}": it is not cached. Declare it with uses()`);
-}
-
 /** For callers without type checks: `*` is not a verb. */
 function checkedVerb(verb: Verb): Verb {
   if (allVerbs.includes(verb)) return verb;
@@ -443,39 +333,4 @@ function hasStatus(resource: Resource): boolean {
 
 function isCustomResource(resource: Resource): resource is CustomResource {
   return "crd" in resource;
-}
-
-function joined(
-  keysOfOwner: (object: KubeObject) => readonly ObjectKey[],
-  to: WatchDefinition["keysOf"],
-): WatchDefinition["keysOf"] {
-  return (object, caches) => [...keysOfOwner(object), ...to(object, caches)];
-}
-
-/** Checks the strings that a user's mapping returns, so that only valid ObjectKeys reach the queue. */
-function checkedKeys<R extends Resource>(primary: Resource, to: MappedWatchOptions<R>["to"]) {
-  return (object: KubeObject, caches: CacheReader): readonly ObjectKey[] =>
-    to(object as Infer<R>, caches).map((key) => checkedKey(primary, key));
-}
-
-/** The cache delivers only objects of the watched kind, so these functions can be called without type checks. */
-function untyped<R extends Resource>(
-  options: WatchOptionsOf<R>,
-): Pick<WatchDefinition, "when" | "indices" | "debounce"> {
-  const debounce = debounceOf(options);
-  return {
-    when: options.when as Predicate | undefined,
-    indices: options.indices as WatchDefinition["indices"],
-    ...(debounce === undefined ? {} : { debounce }),
-  };
-}
-
-/** @throws RangeError when the times are not usable */
-function debounceOf({ debounceMs = 0, maxMs }: WatchOptionsOf<Resource>): Debounce | undefined {
-  if (debounceMs === 0 && maxMs === undefined) return undefined;
-  const most = maxMs ?? 10 * debounceMs;
-  if (debounceMs > 0 && Number.isFinite(debounceMs) && most >= debounceMs) return { debounceMs, maxMs: most };
-  throw new RangeError(
-    `Cannot debounce changes: debounceMs ${debounceMs} with maxMs ${most}. Use a positive debounceMs, and no smaller maxMs`,
-  );
 }

@@ -6,7 +6,7 @@
 import { apiVersionOf, type Infer, keyOf, type Resource } from "../api/mod.ts";
 import type { Clock } from "../async/mod.ts";
 import type { ListFilter } from "../cache/mod.ts";
-import type { Client, DeleteOptions, Patch, PatchValue } from "../client/mod.ts";
+import type { Client, DeleteOptions, ImpersonatedUser, Patch, PatchValue } from "../client/mod.ts";
 import type { Logger } from "../observe/mod.ts";
 import { isNotCached, type NotCached, type Read } from "./caches.ts";
 import { type ClusterIdentity, type Hub, type InHub, isInHub } from "./clusters.ts";
@@ -88,6 +88,15 @@ export interface ReconcileContext<Primary extends Resource, in Declared extends 
   readonly retries: number;
   /** Direct access to the API server, for what the other members do not cover. */
   readonly client: Client;
+  /**
+   * Returns a client that acts as another user: with the permissions of that user, for what a tenant describes and may not
+   * be allowed to do. Its reads are live, because the caches have what the controller may see. Declare the user with
+   * `impersonates`.
+   *
+   * @param user A user with groups, or a ServiceAccount as `namespace/name`.
+   * @throws TypeError when the controller did not declare the user
+   */
+  as(user: ImpersonatedUser): Client;
   /** The cluster of the object in a Fleet; undefined without a Fleet, and for a controller that runs in the hub. */
   readonly cluster: ClusterIdentity | undefined;
   /** The hub of the Fleet, for requests that the caches of kinds marked with `inHub` do not cover. Without a Fleet, the cluster itself. */
@@ -219,6 +228,7 @@ export function reconcileContext<Primary extends Resource, Declared extends Reso
     causes: toolbox.causes,
     retries: toolbox.retries,
     client: toolbox.client,
+    as: (user) => toolbox.as(user),
     cluster: toolbox.cluster,
     hub: toolbox.hub,
     find(declaredResource, key) {

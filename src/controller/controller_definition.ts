@@ -21,6 +21,7 @@ import type { RateLimiter } from "../queue/mod.ts";
 import type { CacheReader } from "./caches.ts";
 import type { Dependents } from "./dependents_state.ts";
 import type { EventSource } from "./event_source.ts";
+import type { ImpersonationRules } from "./impersonation.ts";
 import type { Predicate } from "./predicate.ts";
 import type { Request, Result } from "./request.ts";
 import type { ShardKey } from "./shards.ts";
@@ -47,6 +48,8 @@ export interface ControllerDefinition {
   readonly finalizer?: string;
   /** The ordered dependents of each primary object. @default none */
   readonly dependents?: Dependents;
+  /** The users that the controller may act as, see `ctx.as`. @default none */
+  readonly impersonates?: ImpersonationRules;
   /** Called with the last state of each primary object that was deleted. @default none */
   readonly deleted?: DeletedReconciler;
   /** How the controller works. */

@@ -1,13 +1,7 @@
 /** From a change in a cache to a reconcile: the builder, the Controller, its workers, and what a reconciler can do. */
-export {
-  type Builder,
-  controller,
-  type MappedWatchOptions,
-  type OwnOptionsOf,
-  type PrimaryOptionsOf,
-  type ReconcileFunction,
-  type WatchOptionsOf,
-} from "./builder.ts";
+export { type Builder, controller, type ReconcileFunction } from "./builder.ts";
+export type { MappedWatchOptions, OwnOptionsOf, PrimaryOptionsOf, WatchOptionsOf } from "./watch_options.ts";
+export type { ImpersonationRules } from "./impersonation.ts";
 export {
   type CacheReader,
   type Caches,
@@ -92,4 +86,5 @@ export type { DependentFilter } from "./prune.ts";
 export type { Owner } from "./ownership.ts";
 export { NotControlledError } from "./owner_errors.ts";
 export { schedule, type ScheduledRun, type ScheduleOptions } from "./schedule.ts";
-export { Toolbox, type ToolboxOptions } from "./toolbox.ts";
+export { Toolbox } from "./toolbox.ts";
+export type { ToolboxOptions } from "./toolbox_options.ts";

@@ -24,13 +24,13 @@ import {
   type ApplyConfiguration,
   type Client,
   type DeleteOptions,
+  type ImpersonatedUser,
   isConflict,
   isNotFound,
   type Patch,
   type PatchValue,
 } from "../client/mod.ts";
 import type { Fields, Logger } from "../observe/mod.ts";
-import type { DeletedDependents } from "./_deleted_dependents.ts";
 import {
   changedField,
   type FieldDifference,
@@ -39,52 +39,16 @@ import {
   firstDifference,
   NormalizationCache,
 } from "./_diff.ts";
-import type { FieldRepair } from "./_loop_detector.ts";
-import type { CacheReader } from "./caches.ts";
 import { type ClusterIdentity, type Hub, isInHub } from "./clusters.ts";
 import { applyDependents, deleteDependents, type DependentsTools } from "./dependents_run.ts";
-import type { Dependents, DependentsState } from "./dependents_state.ts";
+import type { DependentsState } from "./dependents_state.ts";
 import type { Desired } from "./desired.ts";
+import { assertMayImpersonate } from "./impersonation.ts";
 import { NotControlledError, OwnerChangedError } from "./owner_errors.ts";
 import { type Owner, type Ownership, referencesOnly } from "./ownership.ts";
 import { type DependentFilter, Pruner } from "./prune.ts";
-import type { Cause, EventNote, EventSink, Request } from "./request.ts";
-
-/** Options of a {@link Toolbox}. */
-export interface ToolboxOptions {
-  readonly request: Request;
-  readonly client: Client;
-  /** The hub of the Fleet. @default the cluster of `client` */
-  readonly hub?: Hub;
-  readonly caches: CacheReader;
-  readonly events: EventSink;
-  readonly signal: AbortSignal;
-  readonly log: Logger;
-  /** @default systemClock */
-  readonly clock?: Clock;
-  /** Owner of the fields that are written. */
-  readonly fieldManager: string;
-  /** How the server normalizes values, as earlier attempts found out. @default empty */
-  readonly normalizations?: NormalizationCache;
-  /** Dependents whose owner is read live before they are created again. @default none */
-  readonly deletedDependents?: DeletedDependents;
-  /** How dependents refer to their owner, and which kinds are pruned. @default by controller reference, and none */
-  readonly ownership?: Ownership;
-  /** The ordered dependents of the reconciled objects. @default none */
-  readonly dependents?: Dependents;
-  /** Why this attempt was made. */
-  readonly causes: readonly Cause[];
-  /** 0 on the first attempt, then the number of failures in a row. */
-  readonly retries: number;
-  /** Called with objects that were found on the server and may be newer than the cache. @default not called */
-  readonly observeLive?: (resource: Resource, object: KubeObject) => void;
-  /** The entry of the last write of an object, in a recording. @default nothing is recorded */
-  readonly entryOf?: (resource: Resource, key: string) => number | undefined;
-  /** Called with an object that is left alone, because another owner or none controls it. @default not called */
-  readonly onNotControlled?: (resource: Resource, error: NotControlledError) => void;
-  /** Called after a write has repaired a field; not for writes that failed. */
-  readonly onRepair: (repair: FieldRepair) => void;
-}
+import type { Cause, EventNote, Request } from "./request.ts";
+import type { ToolboxOptions } from "./toolbox_options.ts";
 
 /** No stored object has this version. In an apply it means that the object must not exist (ADR 0007). */
 const absent = resourceVersion("1");
@@ -156,6 +120,16 @@ export class Toolbox {
   /** Direct access to the API server, for what the other tools do not cover. */
   get client(): Client {
     return this.#options.client;
+  }
+  /**
+   * A client that acts as another user, with the permissions of that user. Its reads are live: the caches belong to the
+   * controller.
+   *
+   * @throws TypeError when the controller did not declare the user with `impersonates`.
+   */
+  as(user: ImpersonatedUser): Client {
+    assertMayImpersonate(user, this.#options.impersonates);
+    return this.client.as(user);
   }
   /** The cluster of the object in a Fleet; undefined without a Fleet, and in the hub. */
   get cluster(): ClusterIdentity | undefined {

@@ -64,10 +64,10 @@ export interface Impersonation {
   readonly user: string;
   /** The UID of the user. @default none */
   readonly uid?: string;
-  /** The groups of the user. */
-  readonly groups: readonly string[];
-  /** Further attributes of the user, for authorizers and webhooks. */
-  readonly extra: Readonly<Record<string, readonly string[]>>;
+  /** The groups of the user. @default none; the server adds those of every user, or of every ServiceAccount */
+  readonly groups?: readonly string[];
+  /** Further attributes of the user, for authorizers and webhooks. @default none */
+  readonly extra?: Readonly<Record<string, readonly string[]>>;
 }
 
 /**

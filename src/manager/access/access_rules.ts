@@ -4,8 +4,15 @@
  *
  * Guarantees: no wildcard; no verb that the code here does not use; resource names wherever RBAC can enforce them.
  */
-import { builtin, type Resource, type Scope } from "../../api/mod.ts";
-import { type ControllerDefinition, isInHub, type Verb, verbs, type WatchDefinition } from "../../controller/mod.ts";
+import { builtin, type Resource, type Scope, splitKey } from "../../api/mod.ts";
+import {
+  type ControllerDefinition,
+  type ImpersonationRules,
+  isInHub,
+  type Verb,
+  verbs,
+  type WatchDefinition,
+} from "../../controller/mod.ts";
 import type { ConfigurationTarget } from "../../webhook/mod.ts";
 
 /** Verbs on one resource; one rule of {@link controllerAccess}. */
@@ -18,8 +25,8 @@ export interface AccessRule {
   readonly scope: Scope;
   /** The only namespace the rule is about. @default the namespaces that the controller works on */
   readonly namespace?: string;
-  /** In the order of `verbs`. */
-  readonly verbs: readonly Verb[];
+  /** In the order of `verbs`, then `impersonate`. */
+  readonly verbs: readonly (Verb | "impersonate")[];
   /** The names of the objects the rule is about. @default all objects */
   readonly names?: readonly string[];
 }
@@ -67,6 +74,7 @@ export function controllerAccess(
     // The object is read live before its deletion is reported.
     ...(deleted === undefined ? [] : [access(primary, ["get"])]),
     ...declared,
+    ...impersonationAccess(definition.impersonates),
     ...(recordsEvents ? [eventAccess(primary)] : []),
   ]);
 }
@@ -75,6 +83,33 @@ export function controllerAccess(
 function eventAccess(primary: Resource): AccessRule {
   const rule = access(builtin.Event, ["create", "patch"]);
   return primary.scope === "Cluster" ? { ...rule, namespace: "default" } : rule;
+}
+
+/** The API group of the parts of users that are neither names nor groups. */
+const partsGroup = "authentication.k8s.io";
+
+function impersonationAccess(rules: ImpersonationRules = {}): readonly AccessRule[] {
+  const { serviceAccounts = [], users = [], groups = [], uids = [], extra = {} } = rules;
+  const parts = (resource: string, values: readonly string[] | "all", group = ""): readonly AccessRule[] =>
+    values.length === 0
+      ? []
+      : [{ group, resource, scope: "Cluster", verbs: ["impersonate"], ...(values === "all" ? {} : { names: values }) }];
+  return [
+    ...serviceAccountAccess(serviceAccounts),
+    ...parts("users", users),
+    ...parts("groups", groups),
+    ...parts("uids", uids, partsGroup),
+    ...Object.entries(extra).flatMap(([key, values]) => parts(`userextras/${key.toLowerCase()}`, values, partsGroup)),
+  ];
+}
+
+/** One rule for each namespace. */
+function serviceAccountAccess(accounts: readonly string[] | "all"): readonly AccessRule[] {
+  const { plural: resource } = builtin.ServiceAccount;
+  const rule = { group: "", resource, scope: "Namespaced", verbs: ["impersonate"] } as const;
+  if (accounts === "all") return [rule];
+  const byNamespace = Map.groupBy(accounts.map(splitKey), ({ namespace }) => namespace);
+  return [...byNamespace].map(([namespace, keys]) => ({ ...rule, namespace, names: keys.map(({ name }) => name) }));
 }
 
 function watchAccess(watch: WatchDefinition, primary: Resource): readonly AccessRule[] {
@@ -158,7 +193,7 @@ export function mergedAccess(rules: readonly AccessRule[]): readonly AccessRule[
     const id = JSON.stringify([rule.group, rule.resource, rule.namespace ?? null, rule.names ?? null]);
     const before = byTarget.get(id);
     const merged = new Set([...before?.verbs ?? [], ...rule.verbs]);
-    byTarget.set(id, { ...rule, verbs: verbs.filter((verb) => merged.has(verb)) });
+    byTarget.set(id, { ...rule, verbs: [...verbs, "impersonate" as const].filter((verb) => merged.has(verb)) });
   }
   return [...byTarget.values()];
 }

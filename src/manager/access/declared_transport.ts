@@ -58,20 +58,22 @@ export class UndeclaredAccessError extends Error {
 export function declaredTransport(transport: Transport, definition: ControllerDefinition): Transport {
   const grants = controllerGrants(definition);
   const rules = policyRules(grants);
-  const check = (request: Request, info: RequestInfo) => {
-    const wanted = accessRequest(info);
+  const check = (request: Request, wanted: DeniedRequest) => {
     const granted = [...rules.get("") ?? [], ...wanted.namespace === "" ? [] : rules.get(wanted.namespace) ?? []];
     if (granted.some((rule) => isAllowedBy(rule, wanted))) return;
     throw new UndeclaredAccessError(writeAction(request), undeclaredReason(definition, grants, wanted));
   };
   return async (request) => {
-    const info = requestInfo(request);
+    // As another user, the permissions of that user count, which only the server knows.
+    const users = impersonatedParts(request);
+    for (const part of users) check(request, part);
+    const info = users.length > 0 ? undefined : requestInfo(request);
     if (info === undefined) return await transport(request);
-    check(request, info);
+    check(request, accessRequest(info));
     const response = await transport(request);
     if (info.verb !== "patch" || response.status !== 201) return response;
     try {
-      check(request, { ...info, verb: "create" });
+      check(request, accessRequest({ ...info, verb: "create" }));
       return response;
     } catch (error) {
       response.body?.cancel().catch(() => {});
@@ -83,4 +85,33 @@ export function declaredTransport(transport: Transport, definition: ControllerDe
 function accessRequest({ verb, group, resource: target, namespace = "", name = "" }: RequestInfo): DeniedRequest {
   const [resource = "", subresource = ""] = target.split("/");
   return { verb, isResourceRequest: true, group, resource, subresource, namespace, name, path: "" };
+}
+
+/** What the sender of a request must be allowed to impersonate; nothing without another user. */
+function impersonatedParts({ headers }: Request): readonly DeniedRequest[] {
+  const user = headers.get("impersonate-user");
+  if (user === null) return [];
+  const part = (resource: string, name: string, about: Partial<DeniedRequest> = {}): DeniedRequest => (
+    {
+      ...{ verb: "impersonate", isResourceRequest: true, group: "", subresource: "", namespace: "", path: "" },
+      ...about,
+      resource,
+      name,
+    }
+  );
+  const [, namespace, account] = /^system:serviceaccount:([^:]+):(.+)$/.exec(user) ?? [];
+  const group = "authentication.k8s.io";
+  const values = (name: string) => headers.get(name)?.split(", ") ?? [];
+  const extra = [...headers.keys()].flatMap((name) => {
+    const key = /^impersonate-extra-(.+)$/.exec(name)?.[1];
+    if (key === undefined) return [];
+    const about = { group, subresource: decodeURIComponent(key) };
+    return values(name).map((value) => part("userextras", value, about));
+  });
+  return [
+    account === undefined ? part("users", user) : part("serviceaccounts", account, { namespace }),
+    ...values("impersonate-uid").map((uid) => part("uids", uid, { group })),
+    ...values("impersonate-group").map((name) => part("groups", name)),
+    ...extra,
+  ];
 }

@@ -1,9 +1,11 @@
 import { FakeCluster } from "../../../tests/fakes/cluster.ts";
 import { assert, assertEquals, assertRejects, test } from "../../../tests/testing.ts";
 import { builtin } from "../../api/mod.ts";
-import { Client } from "../../client/mod.ts";
+import { VirtualClock } from "../../async/mod.ts";
+import { Client, type ImpersonatedUser } from "../../client/mod.ts";
 import { controller, done } from "../../controller/mod.ts";
 import { declaredTransport, UndeclaredAccessError } from "./declared_transport.ts";
+import { PermissionDenials } from "./permission_denials.ts";
 
 const { ConfigMap, Event, Namespace, Secret } = builtin;
 
@@ -56,4 +58,44 @@ test("Events about cluster-scoped objects may be written only to the namespace `
   const record = (namespace: string) => client.create(Event, { metadata: { namespace, name: "e" } } as never);
   await record("default");
   await assertRejects(() => record("shop"), /controller "greeter" may create events in the namespace "default" only/);
+});
+
+test("a request as another user needs the declaration of each part of the user, and none for what the user does", async () => {
+  const cluster = new FakeCluster();
+  const acting = controller("acting").for(Namespace)
+    .impersonates({ serviceAccounts: ["shop/deployer"], users: ["jane"], groups: ["dev"], extra: { scopes: ["view"] } })
+    .reconcile(() => Promise.resolve(done));
+  const client = new Client(declaredTransport(cluster.transport, acting));
+  const create = (user: ImpersonatedUser, name: string) =>
+    client.as(user).create(Secret, { metadata: { namespace: "shop", name } });
+  await create({ serviceAccount: "shop/deployer" }, "a");
+  await create({ user: "jane", groups: ["dev"], extra: { scopes: ["view"] } }, "b");
+  assertEquals(cluster.writes.length, 2);
+  const refused: readonly ImpersonatedUser[] = [
+    { serviceAccount: "web/deployer" },
+    { user: "joe" },
+    { user: "jane", groups: ["dev", "ops"] },
+    { user: "jane", uid: "7" },
+    { user: "jane", extra: { scopes: ["edit"] } },
+  ];
+  for (const user of refused) {
+    await assertRejects(() => create(user, "c"), /may not impersonate .*\. Declare it with \.impersonates/);
+  }
+  assertEquals(cluster.writes.length, 2);
+});
+
+test("what another user may not do is not a permission that the controller lacks, but being that user is", async () => {
+  const cluster = new FakeCluster();
+  const denials = new PermissionDenials(Namespace, new VirtualClock());
+  const client = new Client(denials.wrap(cluster.transport)).as({ user: "jane" });
+  const answer = (text: string) => {
+    const status = { kind: "Status", status: "Failure", code: 403, reason: "Forbidden", message: text };
+    cluster.intercept = () => Response.json(status, { status: 403 });
+  };
+  answer('User "jane" cannot get resource "secrets" in API group "" in the namespace "shop"');
+  await assertRejects(() => client.get(Secret, "shop/a"), /jane/);
+  assertEquals(denials.missingRules, []);
+  answer('User "greeter" cannot impersonate resource "users" in API group "" at the cluster scope');
+  await assertRejects(() => client.get(Secret, "shop/a"), /greeter/);
+  assertEquals(denials.missingRules, ['{apiGroups: [""], resources: ["users"], verbs: ["impersonate"]}']);
 });

@@ -29,6 +29,7 @@ export function undeclaredReason(
   const { verb, path, group, resource, subresource, isResourceRequest } = denied;
   if (!isResourceRequest) return `${who} may not ${verb} the path ${path}, and no declaration allows that`;
   const target = subresource === "" ? resource : `${resource}/${subresource}`;
+  if (verb.startsWith("impersonate")) return `${who} may not ${verb} ${target}. Declare it with .impersonates({ ... })`;
   if (!isVerb(verb)) return `${who} may not ${verb} ${target}, and no declaration allows that`;
   const elsewhere = grants.filter(({ rule }) =>
     rule.group === group && rule.resource === target && rule.verbs.includes(verb)

@@ -63,7 +63,7 @@ test("the reason of a denial names the option of Events, an unknown kind, and th
   );
   assertEquals(
     reason(quiet, "impersonate", Node),
-    'controller "quiet" may not impersonate nodes, and no declaration allows that',
+    'controller "quiet" may not impersonate nodes. Declare it with .impersonates({ ... })',
   );
   assertEquals(
     reason(quiet, "get", Node, { isResourceRequest: false, path: "/metrics" }),
