@@ -18,25 +18,46 @@ export function runDifferences(runs: readonly ForeignRunResult[]): readonly stri
     const ends = runs.flatMap(({ steps }) => steps.find(({ step }) => step === number) ?? []);
     const summaries = ends.map(({ state }) => clusterSummary(state, learned));
     found.addObjects(summaries.map(({ objects }) => objects), `after step ${number}`);
-    found.addValues(withItemCounts(summaries.map(({ fields }) => fields)), `after step ${number}`);
+    found.addFields(summaries.map(({ fields }) => fields), `after step ${number}`);
     found.addValues(summaries.map(({ lifecycles }) => lifecycles), `until step ${number}`);
   }
-  const leftovers = runs.map((run) => leftoverNames(run, learned));
-  found.addLeftovers(leftovers);
+  found.addLeftovers(runs.map((run) => leftoverNames(run, learned)));
   return found.lines;
 }
+
+/** A longer value is not told. */
+const maxValueCharacters = 60;
 
 /** Collects differences; of each object or field only the first step in which it differs. */
 class DifferenceList {
   readonly lines: string[] = [];
   readonly #known = new Set<string>();
 
-  /** @param objects of each run, by name */
+  /** @param objects of each run, by name; or items of lists */
   addObjects(objects: readonly ReadonlyMap<string, unknown>[], when: string): void {
     for (const key of keysOf(objects)) {
       const holders = objects.filter((one) => one.has(key)).length;
       if (holders < objects.length) this.#add(key, `is there ${when} in ${holders} of ${objects.length} runs`);
     }
+  }
+
+  /**
+   * Of list items that only some runs have, each run may have equally many: then their names are generated.
+   *
+   * @param fields of each run, by the name of an object, and of its field
+   */
+  addFields(fields: readonly ReadonlyMap<string, string>[], when: string): void {
+    const partial = partialItems(fields);
+    const itemsOf = (one: ReadonlyMap<string, string>) =>
+      new Set([...one.keys()].flatMap(itemsAround).filter((item) => partial.has(item)));
+    const items = fields.map(itemsOf);
+    for (const same of Map.groupBy(partial, itemPatternOf).values()) {
+      const counts = items.map((one) => same.filter((item) => one.has(item)).length);
+      if (new Set(counts).size === 1) continue;
+      this.addObjects(items.map((one) => new Map(same.flatMap((item) => one.has(item) ? [[item, item]] : []))), when);
+    }
+    const isShared = (key: string) => !itemsAround(key).some((item) => partial.has(item));
+    this.addValues(fields.map((one) => new Map([...one].filter(([key]) => isShared(key)))), when);
   }
 
   /** @param values of each run, by the name of an object, and of its field */
@@ -46,7 +67,8 @@ class DifferenceList {
       const different = new Set(values.map((one) => withoutAllocated(one.get(key) ?? "missing")));
       if (different.size < 2) continue;
       const isSecret = key.startsWith("secrets ") && / \.(data|stringData)\b/.test(key);
-      const text = isSecret ? `has ${different.size} values` : `is ${[...different].map(shortValue).join(" or ")}`;
+      const isShown = !isSecret && [...different].every(({ length }) => length <= maxValueCharacters);
+      const text = isShown ? `is ${[...different].join(" or ")}` : `has ${different.size} values`;
       this.#add(key, `${text} ${when}`);
     }
   }
@@ -68,21 +90,17 @@ class DifferenceList {
   }
 }
 
-/**
- * List items that only some runs have are counted by their pattern: the server may have generated their names. Items with the
- * same pattern in all runs are no difference then.
- */
-function withItemCounts(runs: readonly ReadonlyMap<string, string>[]): readonly ReadonlyMap<string, string>[] {
-  return runs.map((fields) => {
-    const kept = new Map<string, string>();
-    const counts = new Map<string, number>();
-    for (const [key, value] of fields) {
-      if (!key.includes("[") || runs.every((other) => other.has(key))) kept.set(key, value);
-      else counts.set(itemPatternOf(key), (counts.get(itemPatternOf(key)) ?? 0) + 1);
-    }
-    for (const [pattern, number] of counts) kept.set(pattern, `in ${number} items`);
-    return kept;
-  });
+/** List items that only some runs have, by their keys: `pods default/a .spec.volumes[name=data]`. Of nested ones the outer ones. */
+function partialItems(fields: readonly ReadonlyMap<string, string>[]): ReadonlySet<string> {
+  const items = fields.map((one) => new Set([...one.keys()].flatMap(itemsAround)));
+  const all = new Set(items.flatMap((one) => [...one]));
+  const partial = new Set([...all].filter((item) => !items.every((one) => one.has(item))));
+  return new Set([...partial].filter((item) => itemsAround(item).every((one) => one === item || !partial.has(one))));
+}
+
+/** The list items that a field is in, the outermost one first. */
+function itemsAround(key: string): readonly string[] {
+  return [...key.matchAll(/\]/g)].map(({ index }) => key.slice(0, index + 1));
 }
 
 /** Fields with ports that the server allocates. A port that the program has chosen is the same in all runs. */
@@ -95,10 +113,4 @@ function withoutAllocated(value: string): string {
 
 function keysOf(maps: readonly ReadonlyMap<string, unknown>[]): ReadonlySet<string> {
   return new Set(maps.flatMap((one) => [...one.keys()]));
-}
-
-const maxValueCharacters = 60;
-
-function shortValue(value: string): string {
-  return value.length > maxValueCharacters ? `${value.slice(0, maxValueCharacters)}…` : value;
 }

@@ -42,6 +42,17 @@ test("runDifferences() leaves out names, addresses and ports that the server cho
   );
 });
 
+test("runDifferences() names an item of a list that only some runs have", () => {
+  const withConditions = (...types: readonly string[]) => {
+    const status = { conditions: types.map((type) => ({ type, status: "True" })) };
+    const object: KubeObject & { readonly status: unknown } = { ...configMap("a", {}), status };
+    return runOf([object]);
+  };
+  assertEquals(runDifferences([withConditions("Ready"), withConditions("Ready", "Busy"), withConditions("Ready")]), [
+    "configmaps default/a .status.conditions[type=Busy] is there after step 1 in 1 of 3 runs",
+  ]);
+});
+
 test("runDifferences() tells no value of a Secret", () => {
   const runs = ["YWJj", "ZGVm"].map((password) => {
     const object = { ...configMap("a", { password }), kind: "Secret" };
