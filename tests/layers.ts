@@ -107,6 +107,7 @@ export const innerFolders: Readonly<Record<string, readonly string[]>> = {
   cli: [
     "flags",
     "output",
+    "configuration",
     "command",
     "documents",
     "connection",
@@ -123,6 +124,7 @@ export const innerFolders: Readonly<Record<string, readonly string[]>> = {
     "doctor",
     "why",
     "pause",
+    "config",
     "top",
     "replay",
     "page",

@@ -51,6 +51,11 @@ export const subcommands: readonly SubcommandEntry[] = [
     load: async () => (await import("./simulate/mod.ts")).simulateCommand,
   },
   {
+    name: "config",
+    summary: "show the settings of run, and where each of them comes from",
+    load: async () => (await import("./config/mod.ts")).config,
+  },
+  {
     name: "install-crds",
     summary: "install or update the custom resource definitions of controllers",
     load: async () => (await import("./crds/mod.ts")).installCrds,

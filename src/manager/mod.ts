@@ -75,8 +75,10 @@ export {
 } from "./sharding/mod.ts";
 export { StopTimeoutError } from "./within_grace.ts";
 export {
+  type FlaggedSetup,
   type FlagReader,
   type ObjectName,
+  type OnReload,
   type OperatorController,
   type OwnFlags,
   type RunSetup,

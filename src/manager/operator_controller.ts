@@ -65,12 +65,26 @@ export interface RunSetup {
 /** Reads flags from the command line and the environment; the first argument of {@link OwnFlags.configure}. */
 export type FlagReader = <Schema extends z.ZodObject>(schema: Schema) => z.output<Schema>;
 
+/** Calls `react` whenever the configuration file of `run` has new values; the last argument of {@link OwnFlags.configure}. */
+export type OnReload = (react: (read: FlagReader) => void) => void;
+
+/** What {@link withFlags} configures a controller with: the setup, the values of its flags, and the new ones later. */
+export interface FlaggedSetup<Flags> extends RunSetup {
+  /** The values of the controller's flags. */
+  readonly flags: Flags;
+  /**
+   * Calls `react` with the values of the flags whenever the file of `run --config` has changed one with `isReloadable`. It is
+   * called while the controller runs, so `react` must not throw.
+   */
+  onReload(react: (flags: Flags) => void): void;
+}
+
 /** The additional flags of a controller, without their types; see {@link withFlags}. */
 export interface OwnFlags {
   /** One schema per flag, each created with `flag`. */
   readonly schema: z.ZodObject;
   /** Creates the controller that is run. */
-  configure(read: FlagReader, setup: RunSetup): Promise<OperatorController>;
+  configure(read: FlagReader, setup: RunSetup, onReload?: OnReload): Promise<OperatorController>;
 }
 
 /**
@@ -207,13 +221,17 @@ export function withFlags<Schema extends z.ZodObject>(
   definition: OperatorController,
   flags: Schema,
   configure: (
-    setup: RunSetup & { readonly flags: z.output<Schema> },
+    setup: FlaggedSetup<z.output<Schema>>,
   ) => OperatorController | Promise<OperatorController>,
 ): OperatorController {
   const ownFlags: OwnFlags = {
     schema: flags,
-    async configure(read, setup) {
-      const configured = await configure({ ...setup, flags: read(flags) });
+    async configure(read, setup, onReload = () => {}) {
+      const configured = await configure({
+        ...setup,
+        flags: read(flags),
+        onReload: (react) => onReload((readAgain) => react(readAgain(flags))),
+      });
       if (configured.name === definition.name) return configured;
       throw new TypeError(
         `Cannot configure controller "${definition.name}": the configured controller has the name "${configured.name}"`,

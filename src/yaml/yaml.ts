@@ -14,7 +14,10 @@ import {
   Document,
   isAlias,
   isCollection,
+  isMap,
+  isNode,
   isScalar,
+  isSeq,
   Lexer,
   LineCounter,
   Parser,
@@ -109,6 +112,8 @@ export interface YamlDocument {
   readonly problems: readonly YamlProblem[];
   /** Returns the places of keys that occurred before in the same map, in the order of the text, at most 100. */
   duplicateKeys(): readonly YamlPosition[];
+  /** Returns the place of a part: that of the key, or that of the item of a list. Undefined when there is no such part. */
+  positionOf(path: readonly PropertyKey[]): YamlPosition | undefined;
   /**
    * Returns the value, which consists of values of JSON and bigints.
    *
@@ -229,6 +234,10 @@ function* parse(
   return {
     problems,
     duplicateKeys: () => duplicateOffsets(document).slice(0, maxDuplicateKeys).map(at),
+    positionOf: (path) => {
+      const offset = offsetOf(document, path);
+      return offset === undefined ? undefined : at(offset);
+    },
     value: () => {
       // The library has a value for texts with errors, too.
       const outside = errors.length > 0 ? undefined : problems[0];
@@ -243,6 +252,7 @@ function refused(code: string, message: string, position: YamlPosition): YamlDoc
   return {
     problems: [{ ...position, code, message }],
     duplicateKeys: () => [],
+    positionOf: () => undefined,
     value() {
       throw new RangeError(`Cannot read YAML: ${message}`);
     },
@@ -367,6 +377,23 @@ function duplicateOffsets(document: Document.Parsed): readonly number[] {
     },
   });
   return offsets.sort((a, b) => a - b);
+}
+
+/** The offset of a key, or of an item of a list. */
+function offsetOf(document: Document.Parsed, path: readonly PropertyKey[]): number | undefined {
+  let node: unknown = document.contents;
+  let offset: number | undefined;
+  for (const step of path) {
+    const pair = isMap(node)
+      ? node.items.findLast(({ key }) => isScalar(key) && String(key.value) === step)
+      : undefined;
+    const item = isSeq(node) && typeof step === "number" ? node.items[step] : undefined;
+    const place: unknown = pair?.key ?? item;
+    if (!isNode(place)) return undefined;
+    offset = place.range?.[0];
+    node = pair?.value ?? item;
+  }
+  return offset;
 }
 
 /** Go reads octal numbers of YAML 1.2, too. */

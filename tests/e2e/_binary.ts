@@ -96,7 +96,7 @@ export class Binary implements AsyncDisposable {
   }
 
   /** Sends a signal. It does not use child.kill, whose second call does nothing on Deno. */
-  signal(name: "SIGTERM" | "SIGINT" | "SIGKILL" | "SIGSTOP" | "SIGCONT"): void {
+  signal(name: "SIGHUP" | "SIGTERM" | "SIGINT" | "SIGKILL" | "SIGSTOP" | "SIGCONT"): void {
     if (this.#child.pid !== undefined && this.isRunning) process.kill(this.#child.pid, name);
   }
 

@@ -21,7 +21,7 @@ export interface Interrupts extends Disposable {
 
 /** How a command ends at the first signal. */
 export interface InterruptOptions {
-  /** Other signals are ignored: a program on the same terminal decides. @default all */
+  /** Other signals do not end the command: a program on the same terminal decides, or they mean something else. @default all */
   readonly handled?: readonly SignalName[];
   /**
    * "finish": it completes what runs, and the exit code is its own. "undo": it removes what it has written, and the reason
@@ -34,7 +34,8 @@ const numbers = { SIGHUP: 1, SIGINT: 2, SIGQUIT: 3, SIGTERM: 15 } as const;
 
 type EndingSignal = keyof typeof numbers;
 
-const endingSignals: readonly EndingSignal[] = ["SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM"];
+/** The signals that end a program. */
+export const endingSignals: readonly EndingSignal[] = ["SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM"];
 
 function isEnding(signal: SignalName): signal is EndingSignal {
   return Object.hasOwn(numbers, signal);

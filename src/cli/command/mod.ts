@@ -1,7 +1,7 @@
 /** What every command is made of: the operator, its process, the session of one call, exit codes and the subcommand itself. */
 export { CommandError, type ExitCode, exitCode, exitCodeList, failureOf } from "./exit_code.ts";
 export { configureHelp, helpText } from "./help.ts";
-export { listenForInterrupts } from "./interrupts.ts";
+export { endingSignals, listenForInterrupts } from "./interrupts.ts";
 export { type CommandLine, leadingFlagAdvice, misplacedCommandError, unknownCommandError } from "./misplaced_words.ts";
 export {
   defaultNamespace,
@@ -20,8 +20,10 @@ export { Session } from "./session.ts";
 export {
   type Call,
   type CompletionWord,
+  type ConfigurationFile,
   type ExtraFlags,
   type FlagGroup,
+  type FlagValues,
   type Subcommand,
   subcommand,
   type SubcommandEntry,

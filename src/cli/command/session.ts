@@ -29,6 +29,7 @@ export const logFlags = z.object({
     flags: "-v, --verbose",
     about: "log more, and show the stack trace of a defect",
     arity: "count",
+    isReloadable: true,
     group,
   }),
   logFormat: flag(oneOf(["text", "json"]).optional(), {
@@ -54,6 +55,7 @@ export class Session implements Disposable {
   #verbosity = 0;
   #format: LogFormat = "text";
   #logging: ConfiguredLogging | undefined;
+  #quietLoggers: { readonly quiet?: readonly string[]; readonly silent?: readonly string[] } = {};
   readonly #results: LineWriter;
   readonly #messages: LineWriter;
   readonly #atEnd: (() => Promise<void>)[] = [];
@@ -110,11 +112,19 @@ export class Session implements Disposable {
       readonly isService?: boolean;
     } = {},
   ): void {
-    this.#verbosity = flags.verbose;
     this.#format = flags.logFormat ?? (isService ? this.#serviceFormat() : "text");
+    this.#quietLoggers = { quiet, silent };
+    this.setVerbosity(flags.verbose);
+  }
+
+  /** Changes how much is logged. Assumptions: logging has started. @param verbosity how often -v would be given */
+  setVerbosity(verbosity: number): void {
+    this.#verbosity = verbosity;
+    this.#logging?.flush();
     const { clock } = this.processEnvironment;
-    const options = { level: flags.verbose > 0 ? "debug" : "info", format: this.#format, quiet, silent } as const;
-    this.#logging = configureLineLogging({ ...options, now: () => clock.now() }, this.#messages);
+    const level = verbosity > 0 ? "debug" : "info";
+    const options = { ...this.#quietLoggers, level, format: this.#format, now: () => clock.now() } as const;
+    this.#logging = configureLineLogging(options, this.#messages);
   }
 
   /** Writes lines of a result to stdout. */

@@ -5,7 +5,19 @@
 import type { AddHelpTextContext, CommandUnknownOpts } from "@commander-js/extra-typings";
 import { z } from "zod";
 import type { FlagReader } from "../../manager/mod.ts";
-import { addFlags, environmentName, type Flag, type FlagSchema, flagsOf, readFlags, typedFlags } from "../flags/mod.ts";
+import { configFlag, readConfigFile } from "../configuration/mod.ts";
+import {
+  addFlags,
+  environmentName,
+  type Flag,
+  type FlagSchema,
+  flagsOf,
+  type FlagSources,
+  readFlags,
+  readSettings,
+  type Setting,
+  typedFlags,
+} from "../flags/mod.ts";
 import type { ExitCode } from "./exit_code.ts";
 import { helpText } from "./help.ts";
 import type { Operator } from "./operator.ts";
@@ -20,7 +32,7 @@ export interface SubcommandEntry {
   load(): Promise<Subcommand>;
 }
 
-/** The parts of a command. */
+/** The parts of a command. With {@link configFlag} among its flags, it reads the values of flags from a file, too. */
 interface SubcommandParts<Schema extends FlagSchema> {
   /** What the command does, for its own help. May have several lines. */
   readonly description: string;
@@ -77,12 +89,28 @@ export interface ExtraFlags {
   readonly typed: (schema: FlagSchema) => readonly string[];
 }
 
-/** One call of a command. */
-export interface Call<Flags> {
-  readonly positionals: readonly string[];
+/** The values of the flags of a call. */
+export interface FlagValues<Flags> {
   readonly flags: Flags;
+  readonly logging: LogFlags;
   readonly extraFlags: ExtraFlags;
+  /** All of them as they were given, and where. Those of the extra flags are not checked. */
+  readonly settings: readonly Setting[];
+}
+
+/** The configuration file of a call. */
+export interface ConfigurationFile<Flags> {
+  readonly path: string;
+  /** Reads the flags again, with the file as it is now. @throws UsageError */
+  reread(): Promise<FlagValues<Flags>>;
+}
+
+/** One call of a command. */
+export interface Call<Flags> extends FlagValues<Flags> {
+  readonly positionals: readonly string[];
   readonly session: Session;
+  /** The file of `--config`; undefined when there is none. */
+  readonly configFile: ConfigurationFile<Flags> | undefined;
 }
 
 /** A command whose flags have no known types. */
@@ -104,6 +132,7 @@ export function subcommand<Schema extends FlagSchema>(parts: SubcommandParts<Sch
   const groupsOf = (operator: Operator) =>
     extraFlags(operator).map((group) => parts.hidesExtraFlags === true ? withoutHidden(group, own) : group);
   const allFlags = (operator: Operator) => [...own, ...groupsOf(operator).flatMap((group) => flagsOf(group.flags))];
+  const readsConfigFile = flags._zod.def.shape.config === configFlag;
   const hidden = parts.hidesExtraFlags === true ? new Set(own.map(({ key }) => key)) : undefined;
   return {
     positionals,
@@ -118,17 +147,43 @@ export function subcommand<Schema extends FlagSchema>(parts: SubcommandParts<Sch
       command.addHelpText("after", (context) => examplesText(context, examples, operator));
     },
     async execute(command, session) {
-      const sources = { operatorName: session.operator.name, environment: session.environment };
-      const logging: LogFlags = readFlags(command, logFlags, sources);
-      const values = readFlags(command, flags, sources);
-      const { quietLoggers: quiet, isService } = parts;
-      session.startLogging(logging, { quiet, silent: parts.silentLoggers?.(session.operator), isService });
-      const extraFlags: ExtraFlags = {
-        read: (schema) => readFlags(command, schema, { ...sources, hidden }),
-        typed: (schema) => typedFlags(command, schema, hidden),
+      const { operator, environment } = session;
+      const sources: FlagSources = { operatorName: operator.name, environment };
+      const all = allFlags(operator);
+      const path = readsConfigFile ? readFlags(command, configFlags, sources).config : undefined;
+      const read = async (): Promise<FlagValues<z.output<Schema>>> => {
+        const file = path === undefined ? undefined : await readConfigFile(path, all);
+        return readValues(command, { schema: flags, all, hidden, sources: { ...sources, file } });
       };
-      return await parts.run({ positionals: command.args, flags: values, extraFlags, session });
+      const values = await read();
+      const { quietLoggers: quiet, isService } = parts;
+      session.startLogging(values.logging, { quiet, silent: parts.silentLoggers?.(operator), isService });
+      const configFile = path === undefined ? undefined : { path, reread: read };
+      return await parts.run({ ...values, positionals: command.args, session, configFile });
     },
+  };
+}
+
+const configFlags = z.object({ config: configFlag });
+
+/** @throws UsageError when a value of the command's own flags does not fit */
+function readValues<Schema extends FlagSchema>(
+  command: CommandUnknownOpts,
+  { schema, all, hidden, sources }: {
+    readonly schema: Schema;
+    readonly all: readonly Flag[];
+    readonly hidden: ReadonlySet<string> | undefined;
+    readonly sources: FlagSources;
+  },
+): FlagValues<z.output<Schema>> {
+  return {
+    logging: readFlags(command, logFlags, sources),
+    flags: readFlags(command, schema, sources),
+    extraFlags: {
+      read: (extra) => readFlags(command, extra, { ...sources, hidden }),
+      typed: (extra) => typedFlags(command, extra, hidden),
+    },
+    settings: readSettings(command, all, sources),
   };
 }
 

@@ -1,9 +1,9 @@
 /**
  * Adds flags to a commander Command, and reads the typed values back: from the command line, else from the environment,
- * else the default.
+ * else from a configuration file, else the default.
  *
- * Guarantees: a value that does not fit is a UsageError that names the flag, or the variable that the value came from, and
- * shows a correct use; a message never quotes a secret.
+ * Guarantees: a value that does not fit is a UsageError that names the flag, the variable or the line of the file that the
+ * value came from, and shows a correct use; a message never quotes a secret.
  */
 import { type CommandUnknownOpts, Option } from "@commander-js/extra-typings";
 import { z } from "zod";
@@ -27,8 +27,34 @@ export class UsageError extends Error {
 export interface FlagSources {
   readonly operatorName: string;
   readonly environment: Environment;
+  /** @default there is none */
+  readonly file?: FileValues;
   /** Keys that mean other flags on this command line: their values come from the environment, or are the defaults. @default none */
   readonly hidden?: ReadonlySet<string>;
+}
+
+/** The values of a configuration file, by the keys of the flags. */
+export interface FileValues {
+  readonly path: string;
+  readonly values: ReadonlyMap<string, FileValue>;
+}
+
+/** A value of a configuration file. */
+export interface FileValue {
+  /** In the form that commander would give it. */
+  readonly value: string | boolean | number | readonly string[];
+  /** The line of its key, and those of its items if it is a list; from 1. */
+  readonly line: number;
+  readonly itemLines: readonly number[];
+}
+
+/** The value of a flag as it was given, and where. */
+export interface Setting {
+  readonly flag: Flag;
+  /** Undefined for a default. */
+  readonly given: unknown;
+  /** `--workers`, `CONTROLLER_WORKERS`, `controller.yaml:3` or `default`. */
+  readonly from: string;
 }
 
 /** Adds the flags of `schema`. @param heading The heading in help for flags that have no group */
@@ -48,23 +74,50 @@ export function readFlags<Schema extends FlagSchema>(
   schema: Schema,
   sources: FlagSources,
 ): z.output<Schema> {
-  const typed = typedOptions(command, sources.hidden);
-  const flags = flagsOf(schema);
-  const raw = flags.map((flag) => [flag.key, typedValue(flag, typed) ?? environmentValue(flag, sources)]);
-  const parsed = boundedParse(schema, Object.fromEntries(raw.filter(([, value]) => value !== undefined)));
+  const settings = readSettings(command, flagsOf(schema), sources);
+  const given = settings.filter((setting) => setting.given !== undefined);
+  const parsed = boundedParse(schema, Object.fromEntries(given.map((setting) => [setting.flag.key, setting.given])));
   if (parsed.kind === "valid") return parsed.value;
   const [issue] = parsed.issues;
-  const flag = flags.find((flag) => flag.key === issue?.path[0]);
-  if (flag === undefined) throw new TypeError("Cannot read flags: an unknown flag is invalid", { cause: issue });
-  const isTyped = typedValue(flag, typed) !== undefined;
-  const name = isTyped ? flag.longName : environmentName(sources.operatorName, flag);
-  const value = isTyped ? typedValue(flag, typed) : environmentValue(flag, sources);
+  const setting = settings.find(({ flag }) => flag.key === issue?.path[0]);
+  if (setting === undefined) throw new TypeError("Cannot read flags: an unknown flag is invalid", { cause: issue });
+  const { flag, given: value } = setting;
   const item = issue?.path[1];
   const wrong = Array.isArray(value) && typeof item === "number" ? value[item] : value;
   throw new UsageError(
-    `Cannot parse ${name}${flag.isSecret ? "" : ` ${quoted(wrong)}`}: ${issue?.message}`,
+    `Cannot parse ${nameOf(setting, item, sources)}${flag.isSecret ? "" : ` ${quoted(wrong)}`}: ${issue?.message}`,
     flag.example === undefined ? undefined : `Example: ${flag.example}`,
   );
+}
+
+/** Returns the values of `flags` as they were given, without checking them. */
+export function readSettings(
+  command: CommandUnknownOpts,
+  flags: readonly Flag[],
+  sources: FlagSources,
+): readonly Setting[] {
+  const typed = typedOptions(command, sources.hidden);
+  return flags.map((flag): Setting => {
+    const onLine = typedValue(flag, typed);
+    if (onLine !== undefined) return { flag, given: onLine, from: flag.longName };
+    const fromEnvironment = environmentValue(flag, sources);
+    if (fromEnvironment !== undefined) {
+      return { flag, given: fromEnvironment, from: environmentName(sources.operatorName, flag) };
+    }
+    const { path, values } = sources.file ?? {};
+    const inFile = values?.get(flag.key);
+    return inFile === undefined
+      ? { flag, given: undefined, from: "default" }
+      : { flag, given: inFile.value, from: `${path}:${inFile.line}` };
+  });
+}
+
+/** What a message calls a value: of a file also the key, and for a list the line of the item. */
+function nameOf({ flag: { key }, from }: Setting, item: PropertyKey | undefined, { file }: FlagSources): string {
+  const inFile = file?.values.get(key);
+  if (file === undefined || inFile === undefined || from !== `${file.path}:${inFile.line}`) return from;
+  const line = typeof item === "number" ? inFile.itemLines[item] ?? inFile.line : inFile.line;
+  return `${file.path}:${line} ${key}`;
 }
 
 /** Returns the long names of the flags of `schema` that are on the command line. */

@@ -28,6 +28,8 @@ export interface FlagSyntax {
   readonly fromEnvironment?: boolean;
   /** Never shows the value, not even in an error message. @default false */
   readonly isSecret?: boolean;
+  /** Whether a running process takes a new value from its configuration file. @default false: with the next start */
+  readonly isReloadable?: boolean;
   /** What shell completion offers as a value. @default `choices` */
   readonly completes?: "file" | "directory" | "context" | "cluster" | "user" | "namespace" | "controller" | "workload";
   /** Values that shell completion offers. @default the words of the schema, as those of an enumeration; else none */

@@ -1,5 +1,15 @@
 /** Flags of commands: how they are declared, what values they take, and how commander and the environment supply them. */
-export { addFlags, readFlags, typedFlags, UsageError } from "./commander_options.ts";
+export {
+  addFlags,
+  type FileValue,
+  type FileValues,
+  type FlagSources,
+  readFlags,
+  readSettings,
+  type Setting,
+  typedFlags,
+  UsageError,
+} from "./commander_options.ts";
 export {
   commandLineOnly,
   environmentName,

@@ -3,7 +3,7 @@
  * before anything else, to configure these controllers.
  */
 import type { Scope } from "../../async/mod.ts";
-import { type OperatorController, type RunSetup, withConversions } from "../../manager/mod.ts";
+import { type OnReload, type OperatorController, type RunSetup, withConversions } from "../../manager/mod.ts";
 import { findText, writeFile } from "../../runtime/mod.ts";
 import type { ExtraFlags, FlagGroup, Operator, Session } from "../command/mod.ts";
 import { UsageError } from "../flags/mod.ts";
@@ -20,6 +20,8 @@ interface Configuration {
   readonly metrics: RunSetup["metrics"];
   readonly print: RunSetup["print"];
   readonly logFormat: RunSetup["logFormat"];
+  /** Calls `react` when the configuration file has new values. @default it never has */
+  readonly onReload?: OnReload;
   /** @default the files of this machine */
   readonly files?: RunSetup["files"];
 }
@@ -88,13 +90,14 @@ const machineFiles: RunSetup["files"] = { findText, writeText: (path, text) => w
 
 async function configureController(
   controller: OperatorController,
-  { flags, namespaces, allNamespaces, metrics, print, logFormat, files = machineFiles }: Configuration,
+  { flags, namespaces, allNamespaces, metrics, print, logFormat, files = machineFiles, onReload }: Configuration,
 ): Promise<OperatorController> {
   const isGiven = allNamespaces || namespaces.length > 0;
   const { options, ownFlags } = controller;
   const own = options.namespace === undefined || isGiven ? namespaces : [options.namespace];
   try {
-    const configured = await ownFlags?.configure(flags.read, { namespaces: own, metrics, print, logFormat, files });
+    const setup = { namespaces: own, metrics, print, logFormat, files };
+    const configured = await ownFlags?.configure(flags.read, setup, onReload);
     const whole = { ...controller, ...configured };
     return isGiven ? { ...whole, options: { ...whole.options, namespace: undefined } } : whole;
   } catch (error) {

@@ -39,7 +39,7 @@ import { PublishedEndpoint } from "./published_endpoint.ts";
 import { certificateOf, followCertificate, type FollowedCertificate } from "./serving_certificate.ts";
 import type { CertificateServer } from "../../webhook/mod.ts";
 import type { RunPlan } from "./run_plan.ts";
-import { throttledTransport } from "./throttled_transport.ts";
+import { RequestLimit } from "./request_limit.ts";
 
 /** Creates the Manager; nothing runs yet. @throws UsageError when the flags of leader election do not fit together */
 export async function createManager(connection: Connection, plan: RunPlan): Promise<Manager | Fleet> {
@@ -100,6 +100,10 @@ export async function createManager(connection: Connection, plan: RunPlan): Prom
     await manager.addRunnable(runnable);
   }
   await manager.addRunnable(watchdog);
+  const { reloader } = plan;
+  if (reloader !== undefined) {
+    await manager.addRunnable({ name: "configuration", run: ({ stop }) => reloader.run(stop) });
+  }
   const { namespace, isInCluster } = connection;
   const isLeader = () => manager.elector === undefined || manager.elector.leadership !== undefined;
   const { name, controllers: allControllers } = session.operator;
@@ -140,11 +144,13 @@ function assertFleetFlags({ clusters, once, record, shards }: RunFlags): void {
 }
 
 /** The client that counts its requests and, in a dry run, logs the writes. */
-function createClient(connection: Connection, { flags, session }: RunPlan): Client {
+function createClient(connection: Connection, { flags, session, reloader }: RunPlan): Client {
   const { processEnvironment: { clock }, metrics } = session;
   const { host } = new URL(connection.server);
+  const limit = new RequestLimit(flags, clock);
+  reloader?.onReload(({ flags }) => limit.set(flags));
   return connection.client.withTransport((transport) => {
-    const throttled = throttledTransport(transport, flags, clock);
+    const throttled = limit.throttle(transport);
     const logged = flags.dryRun ? logDryRunWrites(throttled) : throttled;
     return measuredTransport(logged, { metrics, host, clock });
   });

@@ -7,6 +7,7 @@ export {
   namespacesOf,
   outputClosed,
 } from "./controller_flags.ts";
+export { assertThrottleFlags } from "./request_limit.ts";
 export { listener } from "./manager.ts";
 export { isPlanWorker, ownPlan, runPlanWorker } from "./own_plan.ts";
 export { serveForToken, type TokenAccess } from "./debug_listener.ts";
@@ -16,6 +17,7 @@ export {
   bindAddress,
   debugTokenFileFlag,
   electionFlags,
+  runFlags,
   selectorFlag,
   webhookConfigurationFlag,
 } from "./run_flags.ts";

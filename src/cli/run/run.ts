@@ -11,6 +11,7 @@ import {
   type Call,
   CommandError,
   crdsOf,
+  endingSignals,
   type ExitCode,
   exitCode,
   listenForInterrupts,
@@ -29,8 +30,10 @@ import {
   namespacesOf,
   outputClosed,
 } from "./controller_flags.ts";
+import { ConfigReloader } from "./config_reloader.ts";
 import { createManager } from "./manager.ts";
 import { isPlanWorker, runPlanWorker } from "./own_plan.ts";
+import { assertThrottleFlags } from "./request_limit.ts";
 import type { RunPlan } from "./run_plan.ts";
 import { type RunFlags, runFlags } from "./run_flags.ts";
 import { interruptedError, runOnce } from "./run_once.ts";
@@ -41,6 +44,8 @@ export const run = subcommand({
   description: [
     "Runs controllers in one process over one shared cache, until a signal ends them.",
     "The first SIGINT, SIGTERM or SIGHUP lets running reconciles finish, the second one ends at once.",
+    "With --config, changes of the file are taken over while it runs where config says so; without a terminal, SIGHUP",
+    "reads the file at once.",
   ].join(" "),
   positionals: { syntax: "[names...]", about: "controllers to run, unless --all is given" },
   examples: [
@@ -56,11 +61,37 @@ export const run = subcommand({
   extraFlags: controllerFlagGroups,
   async run(call) {
     if (isPlanWorker(call.session)) return await planForAnother(call);
-    using interrupts = listenForInterrupts(call.session);
+    using reloader = createReloader(call);
+    const handled = hangupReloads(call) ? endingSignals.filter((signal) => signal !== "SIGHUP") : endingSignals;
+    using interrupts = listenForInterrupts(call.session, { handled });
     using stopping = scope(interrupts.stop);
-    return await Promise.race([interrupts.forced, runUntilStopped(stopping, call)]);
+    return await Promise.race([interrupts.forced, runUntilStopped(stopping, call, reloader)]);
   },
 });
+
+/** SIGHUP of a terminal says that it was closed: a process that nobody sees any more must not go on holding the Lease. */
+function hangupReloads({ configFile, session }: Call<RunFlags>): boolean {
+  return configFile !== undefined && !session.processEnvironment.stdin.isTerminal;
+}
+
+/** Follows the configuration file, if there is one. */
+function createReloader(call: Call<RunFlags>): ConfigReloader<RunFlags> | undefined {
+  const { session, configFile: file } = call;
+  if (file === undefined) return undefined;
+  const { clock, onSignal } = session.processEnvironment;
+  const reloader = new ConfigReloader({
+    ...{ file, started: call, clock, onSignal, log: logger("configuration") },
+    signals: hangupReloads(call) ? ["SIGHUP"] : [],
+    check: ({ flags, extraFlags }) => {
+      assertThrottleFlags(flags);
+      for (const { ownFlags } of session.operator.controllers) {
+        if (ownFlags !== undefined) extraFlags.read(ownFlags.schema);
+      }
+    },
+  });
+  reloader.onReload(({ logging }) => session.setVerbosity(logging.verbose));
+  return reloader;
+}
 
 /** Answers another process of this program, which runs these controllers. */
 async function planForAnother(call: Call<RunFlags>): Promise<ExitCode> {
@@ -77,14 +108,18 @@ async function planForAnother(call: Call<RunFlags>): Promise<ExitCode> {
   });
 }
 
-async function runUntilStopped(stopping: Scope, call: Call<RunFlags>): Promise<ExitCode> {
+async function runUntilStopped(
+  stopping: Scope,
+  call: Call<RunFlags>,
+  reloader: ConfigReloader<RunFlags> | undefined,
+): Promise<ExitCode> {
   const { session, flags } = call;
   const { signal: stop } = stopping;
   const namespaces = namespacesOf(flags);
   try {
     // Nothing has begun that must be finished, so a signal ends these steps even if a hook or a request never settles.
-    const controllers = await untilAborted(configure(call, namespaces, stopping), stop);
-    const plan = { controllers, namespaces, flags, session };
+    const controllers = await untilAborted(configure(call, { namespaces, stopping, reloader }), stop);
+    const plan = { controllers, namespaces, flags, session, reloader };
     using connection = await connect(flags, session);
     await runManager(connection, plan, stopping);
   } catch (error) {
@@ -125,8 +160,7 @@ async function withWebhookHost(
 /** Configures the selected controllers with their own flags. A closed output ends the run. */
 async function configure(
   call: Call<RunFlags>,
-  namespaces: readonly string[],
-  stopping: Scope,
+  { namespaces, stopping, reloader }: Pick<RunPlan, "namespaces" | "reloader"> & { readonly stopping: Scope },
 ): Promise<readonly OperatorController[]> {
   const { session, flags: { allNamespaces }, extraFlags: flags } = call;
   const controllers = selectedControllers(call);
@@ -135,6 +169,7 @@ async function configure(
   const { logFormat } = session;
   return await configureControllers({
     ...{ operator, controllers, flags, namespaces, allNamespaces, metrics, print, logFormat },
+    onReload: (react) => reloader?.onReload(({ extraFlags }) => react(extraFlags.read)),
   });
 }
 

@@ -15,6 +15,7 @@ import {
   text,
   wholeNumber,
 } from "../flags/mod.ts";
+import { configFlag } from "../configuration/mod.ts";
 import { clustersFlag } from "../clusters/mod.ts";
 import { connectionFlags, electionGroup, leaseFlags } from "../connection/mod.ts";
 import { defaultRecordingBytes } from "../../observe/mod.ts";
@@ -185,6 +186,7 @@ export const runFlags = z.object({
     flags: "--all",
     about: "run all controllers",
   }),
+  config: configFlag,
   workers: flag(wholeNumber(1, 1_000).optional(), {
     flags: "--workers <count>",
     about: "objects that each controller reconciles at the same time (default: the controller's own number)",
@@ -211,11 +213,13 @@ export const runFlags = z.object({
     about:
       "most requests per second of the controllers and caches; the Lease has its own connection (default: no limit)",
     example: "--kube-api-qps 20",
+    isReloadable: true,
   }),
   kubeApiBurst: flag(wholeNumber(1, 100_000).optional(), {
     flags: "--kube-api-burst <count>",
     about: "requests that pass at once with --kube-api-qps (default: twice as many)",
     example: "--kube-api-burst 40",
+    isReloadable: true,
   }),
   dryRun: flag(z.boolean().default(false), {
     flags: "--dry-run",

@@ -12,6 +12,7 @@ import {
   type ControllerDefinition,
   controllerOf,
   done,
+  type EventSource,
   flag,
   Ingress,
   isControlledBy,
@@ -26,14 +27,20 @@ import {
   withFlags,
   z,
 } from "../../mod.ts";
+import { CurrentRules } from "./current_rules.ts";
 import { desiredIngress } from "./desired.ts";
 import { parseClassRule, parseHostRule, type Rules } from "./rules.ts";
 
 type Context = ReconcileContext<typeof Service, typeof Service | typeof Ingress>;
 
-/** Creates the controller. @param rules What Services may claim. @default everything */
-export function ingressManager(rules: Rules = {}): ControllerDefinition {
-  return controller("ingress", {
+/**
+ * Creates the controller.
+ *
+ * @param rules What Services may claim. @default everything
+ * @param sources What reconciles Services again besides changes. @default nothing
+ */
+export function ingressManager(rules: Rules = {}, ...sources: readonly EventSource[]): ControllerDefinition {
+  const definition = controller("ingress", {
     maxConcurrentReconciles: 5,
     queueName: "ingressManager",
     maxRetries: 10,
@@ -43,6 +50,7 @@ export function ingressManager(rules: Rules = {}): ControllerDefinition {
     // Also for foreign Ingresses of the same name: a Service waits for their deletion.
     .owns(Ingress, { to: (ingress) => [keyOf(ingress)], when: changed.resourceVersion, deletes: true })
     .reconcile((ctx) => reconcile(ctx, rules));
+  return { ...definition, sources };
 }
 
 async function reconcile(ctx: Context, rules: Rules): Promise<Result> {
@@ -87,11 +95,12 @@ function reportConflict(ctx: Context, object: KubeObject): void {
 /** A list of texts that `parse` reads. The message of its errors becomes the error of the flag. */
 function listOf<T>(parse: (text: string) => T) {
   return z.array(z.string()).optional().transform((texts, context) =>
-    texts?.flatMap((text) => {
+    texts?.flatMap((text, index) => {
       try {
         return [parse(text)];
       } catch (error) {
-        context.addIssue({ code: "custom", message: error instanceof Error ? error.message : String(error) });
+        const message = error instanceof Error ? error.message : String(error);
+        context.addIssue({ code: "custom", message, path: [index] });
         return [];
       }
     })
@@ -104,6 +113,7 @@ const flags = z.object({
     about: 'class of the Ingresses, or NAMESPACE=CLASS for one namespace; can be repeated (default: "ingress")',
     example: "--ingress-class nginx --ingress-class team-a=internal",
     arity: "list",
+    isReloadable: true,
   }),
   allowedHosts: flag(listOf(parseHostRule), {
     flags: "--allowed-hosts <host>",
@@ -112,14 +122,21 @@ const flags = z.object({
       "repeated (default: every host)",
     example: "--allowed-hosts team-a=*.a.example.com --allowed-hosts example.com/shop",
     arity: "list",
+    isReloadable: true,
   }),
 });
 
 export const ingressController: OperatorController = withFlags(
   ingressManager(),
   flags,
-  ({ flags: { ingressClass: classes, allowedHosts: hosts } }) => {
-    if (hosts === undefined) logger("ingress").warn("every Service may claim every host, --allowed-hosts is not given");
-    return ingressManager({ classes, hosts });
+  ({ flags: given, onReload }) => {
+    const rules = new CurrentRules(rulesOf(given));
+    onReload((values) => rules.replace(rulesOf(values)));
+    return ingressManager(rules, rules.source);
   },
 );
+
+function rulesOf({ ingressClass: classes, allowedHosts: hosts }: z.output<typeof flags>): Rules {
+  if (hosts === undefined) logger("ingress").warn("every Service may claim every host, --allowed-hosts is not given");
+  return { classes, hosts };
+}

@@ -2,19 +2,15 @@ import { assert, assertEquals, assertMatch, assertThrows, test } from "../../../
 import { VirtualClock } from "../../async/mod.ts";
 import { emptyList, websiteController } from "../testing/test_kinds.ts";
 import { runCommandLine } from "../testing/run_command.ts";
-import { throttledTransport } from "./throttled_transport.ts";
+import { RequestLimit } from "./request_limit.ts";
 
 test("a burst of requests passes at once, and the next ones wait for their turn", async () => {
   const clock = new VirtualClock();
   const sentAt: number[] = [];
-  const transport = throttledTransport(
-    () => {
-      sentAt.push(clock.monotonic());
-      return Promise.resolve(Response.json({}));
-    },
-    { kubeApiQps: 10, kubeApiBurst: 2 },
-    clock,
-  );
+  const transport = new RequestLimit({ kubeApiQps: 10, kubeApiBurst: 2 }, clock).throttle(() => {
+    sentAt.push(clock.monotonic());
+    return Promise.resolve(Response.json({}));
+  });
   const sending = Array.from({ length: 4 }, () => transport(new Request("http://server/")));
   await clock.advance(1_000);
   await Promise.all(sending);
@@ -24,11 +20,8 @@ test("a burst of requests passes at once, and the next ones wait for their turn"
 test("a request that is aborted while it waits is not sent", async () => {
   const clock = new VirtualClock();
   let sent = 0;
-  const transport = throttledTransport(
-    () => Promise.resolve(Response.json(sent++)),
-    { kubeApiQps: 1, kubeApiBurst: 1 },
-    clock,
-  );
+  const limit = new RequestLimit({ kubeApiQps: 1, kubeApiBurst: 1 }, clock);
+  const transport = limit.throttle(() => Promise.resolve(Response.json(sent++)));
   await transport(new Request("http://server/"));
   const stop = new AbortController();
   const waiting = transport(new Request("http://server/", { signal: stop.signal })).then(() => "sent", () => "aborted");
@@ -36,9 +29,28 @@ test("a request that is aborted while it waits is not sent", async () => {
   assertEquals([await waiting, sent], ["aborted", 1]);
 });
 
+test("set() replaces the limit of the requests that follow, and undefined removes it", async () => {
+  const clock = new VirtualClock();
+  const sentAt: number[] = [];
+  const limit = new RequestLimit({}, clock);
+  const transport = limit.throttle(() => {
+    sentAt.push(clock.monotonic());
+    return Promise.resolve(Response.json({}));
+  });
+  const send = (count: number) => Promise.all(Array.from({ length: count }, () => transport(new Request("http://s/"))));
+  await send(3);
+  limit.set({ kubeApiQps: 10, kubeApiBurst: 1 });
+  const limited = send(2);
+  await clock.advance(100);
+  await limited;
+  limit.set({});
+  await send(2);
+  assertEquals(sentAt, [0, 0, 0, 0, 100, 100, 100]);
+});
+
 test("--kube-api-burst without --kube-api-qps is a usage error", async () => {
   assertThrows(
-    () => throttledTransport(() => Promise.reject(), { kubeApiBurst: 5 }, new VirtualClock()),
+    () => new RequestLimit({ kubeApiBurst: 5 }, new VirtualClock()),
     /--kube-api-burst needs --kube-api-qps/,
   );
   const operator = { name: "op", version: "1.0.0", controllers: [websiteController] };

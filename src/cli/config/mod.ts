@@ -1,0 +1,2 @@
+/** The command `config`. */
+export { config } from "./config.ts";
