@@ -9,7 +9,17 @@
 export { assertRoundTrips, type RoundTripOptions } from "./arbitrary/mod.ts";
 export { type Random, seededRandom, systemRandom, VirtualClock, type VirtualClockOptions } from "./async/mod.ts";
 export { type ProcessEnvironment, type ProcessInput, type ProcessOutput } from "./cli/mod.ts";
-export { EmbeddedCluster, type EmbeddedClusterOptions, type KubeletPace } from "./cluster/mod.ts";
+export {
+  EmbeddedCluster,
+  type EmbeddedClusterOptions,
+  type KubeletPace,
+  RealCluster,
+  type RealClusterOptions,
+  startCluster,
+  type StartClusterOptions,
+  type TestCluster,
+  type TestClusterOptions,
+} from "./cluster/mod.ts";
 export { type EventSink } from "./controller/mod.ts";
 export {
   type AccessPlace,

@@ -10,42 +10,26 @@
 import { frontProxyName, httpsWebhookCaller, type KubernetesApi, kubernetesApi } from "../apiserver/mod.ts";
 import { type Clock, type Random, systemClock, systemRandom } from "../async/mod.ts";
 import { Client, type Transport } from "../client/mod.ts";
-import type { ManagerOptions, OperatorController } from "../manager/mod.ts";
+import type { ManagerOptions } from "../manager/mod.ts";
 import { liveSecrets } from "../observe/mod.ts";
-import { canCollectGarbage, nextTurn, serve, type ServeHandler, type Server, toBase64 } from "../runtime/mod.ts";
+import { canCollectGarbage, nextTurn, serve, type ServeHandler, type Server } from "../runtime/mod.ts";
 import { issueCertificates, type IssuedCertificates } from "../webhook/mod.ts";
 import { ControllerAccounts } from "./controller_accounts.ts";
-import { installWebhooks, removeWebhooks, webhookCaller } from "./controller_setup.ts";
+import { installCustomResources, installWebhooks, removeWebhooks, webhookCaller } from "./controller_setup.ts";
 import { DataFolder, newToken, type ServerCredentials } from "./data_folder.ts";
 import { paceHeap } from "./heap_pacer.ts";
-import type { KubeletPace } from "./kubelet.ts";
 import { SigningAuthority } from "./signing_authority.ts";
 import { SimulatedCluster } from "./simulated_cluster.ts";
+import { kubeconfigText, type TestCluster, type TestClusterOptions } from "./test_cluster.ts";
 
 /** Options of an {@link EmbeddedCluster}. */
-export interface EmbeddedClusterOptions {
+export interface EmbeddedClusterOptions extends TestClusterOptions {
   /** The port; 0 means any free port. @default the port of the last cluster in `dataDir`; without it, 0 */
   readonly port?: number;
-  /** Controllers that run in this process: their webhooks are called here, and they may do what they declare. @default none */
-  readonly controllers?: readonly OperatorController[];
-  /** The namespaces that the Manager of the controllers works on. @default all */
-  readonly namespaces?: readonly string[];
-  /** Runs the simulated nodes and the controllers of Deployments, namespaces and so on. @default true */
-  readonly workloads?: boolean;
-  /** The number of simulated nodes. @default 3 */
-  readonly nodes?: number;
-  /** How long Pods take to start and to complete. */
-  readonly pace?: KubeletPace;
   /** The folder that keeps objects and credentials for the next cluster. @default they are lost at the end */
   readonly dataDir?: string;
-  /** The name of context, cluster and user in the kubeconfig. @default "pintle-dev" */
-  readonly name?: string;
-  /** The namespace of that context. @default "default" */
-  readonly namespace?: string;
   /** Versions that Kubernetes has removed, and that the server serves for old operators: `policy/v1beta1`. @default none */
   readonly removedVersions?: readonly string[];
-  /** Called with internal errors of the server. */
-  readonly onError: (error: unknown) => void;
   /** The time of the server and of the simulated nodes. @default systemClock */
   readonly clock?: Clock;
   /** The source of UIDs and generated names. @default systemRandom */
@@ -71,7 +55,7 @@ const address = "127.0.0.1";
  * console.assert(cluster.url.startsWith("https://127.0.0.1:") && cluster.kubeconfig.includes("pintle-dev"));
  * ```
  */
-export class EmbeddedCluster implements AsyncDisposable {
+export class EmbeddedCluster implements TestCluster {
   /** `https://127.0.0.1:PORT`. */
   readonly url: string;
   /** A kubeconfig with the address, certificate authority and token. It is a secret: do not log it. */
@@ -199,7 +183,8 @@ export class EmbeddedCluster implements AsyncDisposable {
     });
     try {
       if (folder !== undefined) await removeWebhooks(cluster.client, name);
-      await Promise.all([installWebhooks(cluster.client, controllers, name), cluster.#nodesCreated]);
+      await installCustomResources(cluster.client, controllers);
+      await Promise.all([installWebhooks(cluster.client, controllers, { name }), cluster.#nodesCreated]);
       return cluster;
     } catch (error) {
       await cluster[Symbol.asyncDispose]();
@@ -323,31 +308,6 @@ function forbidden(message: string): Response {
     code: 403,
   };
   return Response.json(status, { status: 403 });
-}
-
-interface KubeconfigParts {
-  /** The name of cluster, user and context. */
-  readonly name: string;
-  /** @default "default" */
-  readonly namespace?: string;
-  readonly url: string;
-  /** PEM text. */
-  readonly ca: string;
-  readonly token: string;
-}
-
-/** A kubeconfig as JSON, which is valid YAML, with the same entries that kind writes. */
-function kubeconfigText({ name, namespace = "default", url, ca, token }: KubeconfigParts): string {
-  const data = toBase64(ca);
-  const config = {
-    apiVersion: "v1",
-    kind: "Config",
-    clusters: [{ name, cluster: { server: url, "certificate-authority-data": data } }],
-    users: [{ name, user: { token } }],
-    contexts: [{ name, context: { cluster: name, user: name, namespace } }],
-    "current-context": name,
-  };
-  return `${JSON.stringify(config, undefined, 2)}\n`;
 }
 
 /** Milliseconds between two turns of the event loop; an idle turn costs only microseconds. */

@@ -25,3 +25,6 @@ export { type AuthorityPair, SigningAuthority } from "./signing_authority.ts";
 export { ControllerAccounts, type ControllerAccountsOptions } from "./controller_accounts.ts";
 export { DataFolderError } from "./data_folder.ts";
 export { EmbeddedCluster, type EmbeddedClusterOptions } from "./embedded_cluster.ts";
+export { RealCluster, type RealClusterOptions } from "./real_cluster.ts";
+export { startCluster, type StartClusterOptions } from "./start_cluster.ts";
+export type { TestCluster, TestClusterOptions } from "./test_cluster.ts";

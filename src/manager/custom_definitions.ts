@@ -14,6 +14,8 @@ import type { OperatorController } from "./operator_controller.ts";
 export interface DefinitionOptions {
   /** Where the API server calls conversion webhooks. @default the definitions name no conversion webhook */
   readonly address?: WebhookAddress;
+  /** PEM text of the authorities of that address. @default none; whoever serves the webhooks publishes them */
+  readonly caBundle?: string;
 }
 
 /** The parts of a controller that name kinds. */
@@ -83,7 +85,7 @@ function conversionsOf(controllers: readonly Source[]): readonly ConversionWebho
   return [...new Set(webhooks.filter((webhook) => webhook.kind === "converting"))];
 }
 
-function definitionOf({ resources, webhooks }: Kind, { address }: DefinitionOptions): Crd {
+function definitionOf({ resources, webhooks }: Kind, { address, caBundle }: DefinitionOptions): Crd {
   const crd = mergedDefinition(resources.map((resource) => resource.crd));
   const [webhook, ...others] = webhooks;
   if (others.length > 0) {
@@ -92,7 +94,9 @@ function definitionOf({ resources, webhooks }: Kind, { address }: DefinitionOpti
   if (webhook === undefined) assertEqualVersions(crd);
   else assertAllConverted(crd, webhook);
   if (webhook === undefined || address === undefined) return crd;
-  const conversion = webhookConfigurations([webhook], { name: "", address }).conversions.get(crd.metadata.name);
+  const conversion = webhookConfigurations([webhook], { name: "", address, caBundle }).conversions.get(
+    crd.metadata.name,
+  );
   return { ...crd, spec: { ...crd.spec, conversion } };
 }
 

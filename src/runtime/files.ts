@@ -9,7 +9,8 @@
  */
 import { randomUUID } from "node:crypto";
 import { constants, type Stats } from "node:fs";
-import { type FileHandle, lstat, mkdir, open, readdir, rename, rm, rmdir, stat } from "node:fs/promises";
+import { type FileHandle, lstat, mkdir, mkdtemp, open, readdir, rename, rm, rmdir, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 
 /** Options of {@link readText}. */
@@ -199,6 +200,11 @@ async function makeOneDirectory(path: string, mode: number): Promise<unknown> {
     const found = await stat(path).catch(() => undefined);
     return found?.isDirectory() === true ? undefined : error;
   }
+}
+
+/** Creates a folder for temporary files that only its owner can use. @returns its absolute path */
+export async function makeTemporaryDirectory(prefix: string): Promise<string> {
+  return await mkdtemp(join(tmpdir(), prefix));
 }
 
 /** Gives a file or a folder another path. A file there is replaced. A link is moved, not followed. */

@@ -19,6 +19,7 @@ export {
   isRegularFile,
   joinPath,
   makeDirectory,
+  makeTemporaryDirectory,
   movePath,
   pathExists,
   readBytes,

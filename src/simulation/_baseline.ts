@@ -60,7 +60,7 @@ async function prepare(controllers: readonly OperatorController[], sequence: num
   const client = new Client(server.fetch, { clock });
   await client.raw("/readyz"); // when the server responds, its own namespaces exist
   await installCustomResources(client, controllers);
-  await installWebhooks(client, controllers, "simulation");
+  await installWebhooks(client, controllers, { name: "simulation" });
   for (let change = 0; change < (sequence - 1) * extraChanges; change++) await writeUnrelated(client, change);
   await runTurns();
   const accounts = new ControllerAccounts({ controllers, name: "simulation", lease: leaderLease });

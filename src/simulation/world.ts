@@ -246,7 +246,7 @@ export class World implements AsyncDisposable {
   async #start(): Promise<void> {
     const { controllers, cluster = true, nodes } = this.#options;
     await installCustomResources(this.client, controllers);
-    await installWebhooks(this.client, controllers, "world");
+    await installWebhooks(this.client, controllers, { name: "world" });
     if (cluster) this.#run(this.#clusterOf(collectedKinds(controllers), nodes));
     this.#manager = this.#managerOf(controllers);
     this.#track(this.#manager.run(this.#stop.signal));

@@ -7,13 +7,7 @@
  * server only accepts the credentials in that file, on loopback.
  */
 import { type Scope, scope } from "../../async/mod.ts";
-import {
-  clusterLoggers,
-  DataFolderError,
-  EmbeddedCluster,
-  type EmbeddedClusterOptions,
-  installCustomResources,
-} from "../../cluster/mod.ts";
+import { clusterLoggers, DataFolderError, EmbeddedCluster, type EmbeddedClusterOptions } from "../../cluster/mod.ts";
 import type { OperatorController } from "../../manager/mod.ts";
 import { logger } from "../../observe/mod.ts";
 import { processFacts, resolvePath } from "../../runtime/mod.ts";
@@ -127,7 +121,6 @@ async function runUntilStopped(
     const file = await KubeconfigFile.write(cluster.kubeconfig, { path, keptIn: dataDir, name, session });
     if (!flags.quiet) printConnection(call, cluster, file);
     await createNamespaces(cluster.client, namespaces, stopping.signal);
-    await installCustomResources(cluster.client, controllers, stopping.signal);
     run = new DevRun({ cluster, controllers, namespaces, session, flags, stopping });
     return await run.run(command, file.path);
   } catch (error) {

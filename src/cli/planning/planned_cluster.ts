@@ -131,7 +131,7 @@ export class PlannedCluster implements AsyncDisposable {
   /** Runs the controllers until nothing is left to do, or only what goes on for ever. */
   async runControllers(): Promise<void> {
     const { controllers, optionsOf } = this.#options;
-    await installWebhooks(this.client, controllers, "plan");
+    await installWebhooks(this.client, controllers, { name: "plan" });
     const manager = this.#createManager();
     this.#manager = manager;
     for (const controller of controllers) {
