@@ -9,5 +9,6 @@ export { Recovery } from "./recovery.ts";
 export { TokenBucket, type TokenBucketOptions } from "./token_bucket.ts";
 export { aborted, isAbortOf, onAbort, untilAborted } from "./abort.ts";
 export { type Scope, scope, type ScopeOptions } from "./scope.ts";
+export { Cleanups } from "./cleanups.ts";
 export { Latch } from "./latch.ts";
 export { BinaryHeap, type HeapItem } from "./binary_heap.ts";

@@ -10,7 +10,7 @@
  * cluster do their work. There is no kubelet, so no container runs.
  */
 import { builtin } from "../api/mod.ts";
-import { type Clock, type Random, systemClock, systemRandom } from "../async/mod.ts";
+import { Cleanups, type Clock, type Random, systemClock, systemRandom } from "../async/mod.ts";
 import { Client, type ClusterTransport, clusterTransport, loadClusterAccess, type Transport } from "../client/mod.ts";
 import { liveSecrets } from "../observe/mod.ts";
 import {
@@ -31,7 +31,6 @@ import {
   tokenAccess,
   writeControlPlaneFiles,
 } from "./control_plane/mod.ts";
-import { Cleanups } from "./_cleanups.ts";
 import { installCustomResources, installWebhooks, type WebhookTarget } from "./controller_setup.ts";
 import { newToken } from "./data_folder.ts";
 import { SigningAuthority } from "./signing_authority.ts";
