@@ -102,7 +102,7 @@ export const innerFolders: Readonly<Record<string, readonly string[]>> = {
     "resource",
     "other_groups",
   ],
-  cel: ["model", "language", "schema", "rules"],
+  cel: ["model", "language", "schema", "rules", "admission"],
   "apiserver/crd": ["schema", "definition", "objects"],
   cli: [
     "flags",

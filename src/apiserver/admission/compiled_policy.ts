@@ -3,26 +3,28 @@
  * are read once for as long as the object is stored. Also what a MutatingAdmissionPolicy has in common with it: the variables,
  * and the requests that a policy or binding matches.
  */
-import { CelError, CelMap, type CelType, dynType, listOf, mapOf, type Value } from "../../cel/mod.ts";
-import { nameOf, objectAt, objectsAt, textAt, textsAt } from "../kinds/mod.ts";
-import { type AdmissionRequest, isJsonObject, type Json, type JsonObject, type Kind, read } from "../model/mod.ts";
-import { type DeclaredVariables, environmentOf, type VariableValues } from "./cel_variables.ts";
 import {
+  CelError,
+  CelMap,
+  type CelType,
   compileExpression,
   type CostCounter,
+  type DeclaredVariables,
+  dynType,
+  environmentOf,
   type Evaluation,
   type Expression,
+  listOf,
+  mapOf,
   matchConditionsOf,
   runExpressions,
-} from "./expression.ts";
+  type Validation,
+  type Value,
+  type VariableValues,
+} from "../../cel/mod.ts";
+import { nameOf, objectAt, objectsAt, textAt, textsAt } from "../kinds/mod.ts";
+import { type AdmissionRequest, isJsonObject, type Json, type JsonObject, type Kind, read } from "../model/mod.ts";
 import { isSelectedBy, type MatchContext, matchesRule, type RequestRule, ruleOf } from "./matching.ts";
-
-/** One validation, without its expressions. */
-export interface Validation {
-  readonly expression: string;
-  readonly message: string;
-  readonly reason: string;
-}
 
 /** What validating and mutating policies have in common. */
 export interface PolicyHead {

@@ -2,7 +2,7 @@
  * The rules of webhook configurations and policies (see kinds/admissionregistration) with checks that compile their CEL
  * expressions on each write. Texts of `admissionregistration/validation` of Kubernetes 1.36.
  */
-import { type CelEnvironment } from "../../cel/mod.ts";
+import { type CelEnvironment, compileExpression, environmentOf, type Expression } from "../../cel/mod.ts";
 import {
   type ExpressionChecks,
   type FieldPath,
@@ -17,8 +17,6 @@ import {
 } from "../kinds/mod.ts";
 import { isJsonObject, type Json, type JsonObject, read } from "../model/mod.ts";
 import { annotationTypes, compositionOf } from "./compiled_policy.ts";
-import { environmentOf } from "./cel_variables.ts";
-import { compileExpression, type Expression } from "./expression.ts";
 import { compileMutation } from "./mutations.ts";
 
 const checks: ExpressionChecks = {

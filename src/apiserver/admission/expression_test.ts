@@ -1,6 +1,5 @@
+import { compileExpression, environmentOf, runExpressions } from "../../cel/mod.ts";
 import { assertEquals, test } from "../../../tests/testing.ts";
-import { environmentOf } from "./cel_variables.ts";
-import { compileExpression, runExpressions } from "./expression.ts";
 import { unexpectedResponse } from "./webhook_call.ts";
 
 const environment = environmentOf({ hasParams: false, hasAuthorizer: false });

@@ -1,5 +1,4 @@
 /** Admission plugins beside the rules of a kind: webhooks and admission policies. */
-export { type DeclaredVariables, environmentOf } from "./cel_variables.ts";
 export { compositionOf } from "./compiled_policy.ts";
 export { expressionRules } from "./expression_rules.ts";
 export { MutatingPolicyAdmission, type MutatingPolicyAdmissionOptions } from "./mutating_policy_admission.ts";

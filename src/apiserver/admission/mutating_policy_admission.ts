@@ -7,7 +7,7 @@
  *
  * Caveats: a write of the subresource `scale` is not mutated.
  */
-import { jsonValueOf } from "../../cel/mod.ts";
+import { jsonValueOf, meetsConditions } from "../../cel/mod.ts";
 import { objectAt } from "../kinds/mod.ts";
 import {
   type AdmissionPlugin,
@@ -22,7 +22,6 @@ import {
 import { type Reinvocations, ReinvocationsByRequest } from "./_reinvocations.ts";
 import { valuesOf } from "./cel_variables.ts";
 import type { PolicyBinding } from "./compiled_policy.ts";
-import { meetsConditions } from "./expression.ts";
 import { converted, isExempt, requestInVersion } from "./matching.ts";
 import { type CompiledMutatingPolicy, mutatedBy, mutatingPolicyOf, MutationError } from "./mutations.ts";
 import {

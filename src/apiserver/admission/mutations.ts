@@ -4,13 +4,22 @@
  *
  * Guarantees: the object that is given is not changed; the result is a new one, decoded and with its defaults.
  */
-import { CelList, CelStruct, itemsOf, type Value } from "../../cel/mod.ts";
+import {
+  CelList,
+  CelStruct,
+  compileExpression,
+  type DeclaredVariables,
+  environmentOf,
+  type Expression,
+  itemsOf,
+  policyBudget,
+  type Value,
+  type VariableValues,
+} from "../../cel/mod.ts";
 import { findObject, objectAt, objectsAt, textAt, UndecodableError } from "../kinds/mod.ts";
 import { type Draft, draftOf, internalError, type Json, type JsonObject, type Kind } from "../model/mod.ts";
 import { ConfigurationError, jsonPatch, mergeConfiguration, PatchApplyError } from "../patch/mod.ts";
-import { type DeclaredVariables, environmentOf, type VariableValues } from "./cel_variables.ts";
 import { evaluateWithVariables, type PolicyHead, policyHeadOf } from "./compiled_policy.ts";
-import { compileExpression, type Expression, policyBudget } from "./expression.ts";
 import {
   misplacedTypes,
   NoJsonError,

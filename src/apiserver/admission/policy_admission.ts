@@ -5,18 +5,18 @@
  * Caveats: policies are not type-checked against the matched kinds on write (`status.typeChecking`), and audit annotations
  * are evaluated but not written anywhere.
  */
-import { jsonValueOf, type Value } from "../../cel/mod.ts";
 import {
-  type AdmissionPlugin,
-  type AdmissionRequest,
-  type Authorizer,
-  type Kind,
-  StatusError,
-  utf8Length,
-} from "../model/mod.ts";
-import { valuesOf, type VariableValues } from "./cel_variables.ts";
-import { type CompiledPolicy, evaluateWithVariables, policyOf, type Validation } from "./compiled_policy.ts";
-import { type Evaluation, type ExpressionResult, meetsConditions, policyBudget } from "./expression.ts";
+  failureOf,
+  jsonValueOf,
+  meetsConditions,
+  policyBudget,
+  type VariableValues,
+  type Violation,
+  violationsOf,
+} from "../../cel/mod.ts";
+import { type AdmissionPlugin, type AdmissionRequest, type Authorizer, type Kind, StatusError } from "../model/mod.ts";
+import { valuesOf } from "./cel_variables.ts";
+import { type CompiledPolicy, evaluateWithVariables, policyOf } from "./compiled_policy.ts";
 import { isExempt, requestInVersion } from "./matching.ts";
 import {
   matchingPolicies,
@@ -106,7 +106,7 @@ export class PolicyAdmission implements AdmissionPlugin {
       }
       for (const param of params.objects) {
         values.set("params", jsonValueOf(param));
-        for (const { message, reason, isUnconditional } of violationsOf(policy, values)) {
+        for (const { message, reason, isUnconditional } of runPolicy(policy, values)) {
           if (isUnconditional || binding.actions.includes("Deny")) deny(binding.name, message, reason);
           if (isUnconditional || !binding.actions.includes("Warn")) continue;
           const title =
@@ -143,68 +143,28 @@ function denialError({ policy, binding, message, reason }: Denial, request: Admi
   });
 }
 
-/** One failed validation. */
-interface Violation {
-  readonly message: string;
-  readonly reason: string;
-  /** True for a failed audit annotation: it denies the request regardless of the binding's actions. */
-  readonly isUnconditional: boolean;
-}
-
-/** Largest size of a messageExpression's result. */
-const maxMessageBytes = 5 * 1024;
-
 /**
  * Runs a policy on one request with one set of params, in the order of `validating/validator.go`.
  *
  * @param values with `params`, without `variables`
  */
-function violationsOf(policy: CompiledPolicy, values: VariableValues): readonly Violation[] {
+function runPolicy(policy: CompiledPolicy, values: VariableValues): readonly Violation[] {
+  const { failsOpen } = policy;
   const conditionValues = new Map(values).set("namespaceObject", null);
-  const outcome = meetsConditions(policy.conditions, conditionValues, policy.failsOpen);
+  const outcome = meetsConditions(policy.conditions, conditionValues, failsOpen);
   if (outcome.kind === "unmet") return [];
-  if (outcome.kind === "failed") return failure(policy, outcome.message);
+  if (outcome.kind === "failed") return failureOf(outcome.message, failsOpen);
   const checks = evaluateWithVariables(policy, policy.checks, values, policyBudget);
-  if (checks.kind === "failed") return failure(policy, checks.message);
+  if (checks.kind === "failed") return failureOf(checks.message, failsOpen);
   const messages = evaluateWithVariables(policy, policy.messages, values, checks.budget);
-  const violations = checks.results.flatMap((result, index) => {
-    const validation = policy.validations[index];
-    return validation === undefined ? [] : violationOf(policy, validation, result, messages, index);
-  });
+  const violations = violationsOf(policy.validations, { checks: checks.results, messages, failsOpen });
   const annotations = evaluateWithVariables(policy, policy.annotations, values, policyBudget);
   // Without an audit log the values are not used, but errors in them count as on the real server.
-  if (annotations.kind === "failed") return failure(policy, annotations.message);
-  const failed = policy.failsOpen
+  if (annotations.kind === "failed") return failureOf(annotations.message, failsOpen);
+  const failed = failsOpen
     ? []
     : annotations.results.flatMap((result) =>
       result.kind === "error" ? [{ message: result.message, reason: "Invalid", isUnconditional: true }] : []
     );
   return [...violations, ...failed];
-}
-
-/** An error, which counts unless the failurePolicy is Ignore. */
-function failure({ failsOpen }: CompiledPolicy, message: string): readonly Violation[] {
-  return failsOpen ? [] : [{ message, reason: "Invalid", isUnconditional: false }];
-}
-
-function violationOf(
-  policy: CompiledPolicy,
-  validation: Validation,
-  result: ExpressionResult,
-  messages: Evaluation,
-  index: number,
-): readonly Violation[] {
-  if (result.kind === "error") return failure(policy, result.message);
-  if (messages.kind === "failed") return failure(policy, `failed messageExpression: ${messages.message}`);
-  if (result.kind === "none" || result.value === true) return [];
-  const evaluated = messages.results[index];
-  const message = (evaluated?.kind === "value" ? usableMessage(evaluated.value) : "") || validation.message.trim() ||
-    `failed expression: ${validation.expression.trim()}`;
-  return [{ message, reason: validation.reason, isUnconditional: false }];
-}
-
-/** The text of a messageExpression; "" when it is empty, too long or has several lines. */
-function usableMessage(value: Value): string {
-  const text = typeof value === "string" ? value.trim() : "";
-  return text.includes("\n") || utf8Length(text) > maxMessageBytes ? "" : text;
 }

@@ -6,6 +6,7 @@
  * in a second round of admission when the object has changed since. Validating webhooks run concurrently. Configurations and policies themselves are
  * exempt, so that a broken one can always be removed.
  */
+import { type Expression, matchConditionsOf, meetsConditions } from "../../cel/mod.ts";
 import {
   type AdmissionPlugin,
   type AdmissionRequest,
@@ -24,7 +25,6 @@ import {
 import { nameOf, objectsAt, UndecodableError } from "../kinds/mod.ts";
 import { jsonPatch, PatchApplyError } from "../patch/mod.ts";
 import { valuesOf } from "./cel_variables.ts";
-import { type Expression, matchConditionsOf, meetsConditions } from "./expression.ts";
 import {
   converted,
   isExempt,

@@ -2,8 +2,8 @@
  * checkPolicyTypes(): type checks the expressions of a ValidatingAdmissionPolicy against the kinds that it matches. The policy
  * works the same with and without warnings. As `admission/plugin/policy/validating/typechecking.go` of Kubernetes 1.36.
  */
-import { compositionOf, environmentOf } from "../admission/mod.ts";
-import type { CelEnvironment, CelType } from "../../cel/mod.ts";
+import { compositionOf } from "../admission/mod.ts";
+import { type CelEnvironment, type CelType, environmentOf } from "../../cel/mod.ts";
 import { findObject, objectAt, objectsAt, textAt, textsAt } from "../kinds/mod.ts";
 import type { JsonObject } from "../model/mod.ts";
 import { type KindType, KindTypes } from "./kind_types.ts";

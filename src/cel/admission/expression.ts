@@ -3,10 +3,9 @@
  * and match conditions, expressions that must all be true before a webhook is called or a policy runs. Texts are those of
  * apiserver `admission/plugin/cel` of Kubernetes 1.36.
  */
-import { type CelEnvironment, type CelProgram, type CelType, formatTypeName, type Value } from "../../cel/mod.ts";
-import { objectsAt } from "../kinds/mod.ts";
-import type { JsonObject } from "../model/mod.ts";
-import { environmentOf, type VariableValues } from "./cel_variables.ts";
+import { type CelEnvironment, type CelProgram, type CelType, formatTypeName, type Value } from "../language/mod.ts";
+import { type JsonObject, objectsAt } from "../model/mod.ts";
+import { environmentOf, type VariableValues } from "./environment.ts";
 
 /** A compiled expression, or its compilation error. */
 export type Expression =
