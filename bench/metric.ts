@@ -18,6 +18,7 @@ export const metrics = {
   maxRssBytes: { title: "max RSS", unit: "bytes", better: "lower" },
   reconcilesPerObject: { title: "reconciles per object", unit: "count", better: "lower" },
   idleRssBytes: { title: "idle RSS", unit: "bytes", better: "lower" },
+  idleAnonymousBytes: { title: "idle RssAnon", unit: "bytes", better: "lower" },
   p50Us: { title: "p50", unit: "microseconds", better: "lower" },
   p99Us: { title: "p99", unit: "microseconds", better: "lower" },
   freshP50Us: { title: "p50, fresh connections", unit: "microseconds", better: "lower" },

@@ -10,6 +10,8 @@ export interface Usage {
   readonly cpuMs: number;
   /** Resident memory now. */
   readonly rssBytes: number;
+  /** The part of the resident memory that no file backs, as the pages of an executable are. */
+  readonly anonymousBytes: number;
   /** Resident memory at its largest. */
   readonly maxRssBytes: number;
 }
@@ -43,7 +45,12 @@ export function parseUsage(stat: string, status: string): Usage {
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   const ticks = Number(fields[11]) + Number(fields[12]);
   if (!Number.isInteger(ticks)) throw new Error(`Cannot read a process's CPU time: "${stat.trim()}"`);
-  return { cpuMs: ticks * tickMs, rssBytes: memory(status, "VmRSS"), maxRssBytes: memory(status, "VmHWM") };
+  return {
+    cpuMs: ticks * tickMs,
+    rssBytes: memory(status, "VmRSS"),
+    anonymousBytes: memory(status, "RssAnon"),
+    maxRssBytes: memory(status, "VmHWM"),
+  };
 }
 
 function memory(status: string, name: string): number {

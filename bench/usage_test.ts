@@ -4,11 +4,13 @@ import { childrenCpuMs, parseChildrenCpuMs, parseUsage, usageOf } from "./usage.
 import { execFileSync } from "node:child_process";
 import process from "node:process";
 
-const status = "Name:\tpeers\nVmPeak:\t 1270000 kB\nVmHWM:\t  138240 kB\nVmRSS:\t   70000 kB\nThreads:\t9\n";
+const status =
+  "Name:\tpeers\nVmPeak:\t 1270000 kB\nVmHWM:\t  138240 kB\nVmRSS:\t   70000 kB\nRssAnon:\t   50000 kB\nThreads:\t9\n";
 
 test("parseUsage() adds user and system time and converts memory from kibibytes", () => {
   const stat = "4711 (peers) S 1 4711 4711 0 -1 4194304 900 0 0 0 123 45 0 0 20 0 9 0 1000 1270000000 17500 18446";
-  assertEquals(parseUsage(stat, status), { cpuMs: 1680, rssBytes: 70_000 * 1024, maxRssBytes: 138_240 * 1024 });
+  const [rssBytes, anonymousBytes, maxRssBytes] = [70_000 * 1024, 50_000 * 1024, 138_240 * 1024];
+  assertEquals(parseUsage(stat, status), { cpuMs: 1680, rssBytes, anonymousBytes, maxRssBytes });
 });
 
 test("parseUsage() accepts brackets and spaces in the name of the program", () => {

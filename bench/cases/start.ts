@@ -28,5 +28,6 @@ async function measureStart(cluster: Cluster, subject: Subject, idleMs: number):
   await using program = cluster.measure(commandOf(subject.program, subject.args, subject.checkout));
   const { afterMs, usage } = await program.read(syncedLine);
   await sleep(idleMs);
-  return { timeMs: afterMs, cpuMs: usage.cpuMs, idleRssBytes: program.usage().rssBytes };
+  const { rssBytes, anonymousBytes } = program.usage();
+  return { timeMs: afterMs, cpuMs: usage.cpuMs, idleRssBytes: rssBytes, idleAnonymousBytes: anonymousBytes };
 }

@@ -20,10 +20,10 @@ export async function sampleOf(pid: number, metricsUrl: string): Promise<Process
   const queued = await fetch(metricsUrl).then((response) => response.text(), () => undefined);
   try {
     const status = readFileSync(`/proc/${pid}/status`, "utf8");
-    const { rssBytes } = parseUsage(readFileSync(`/proc/${pid}/stat`, "utf8"), status);
+    const { rssBytes, anonymousBytes } = parseUsage(readFileSync(`/proc/${pid}/stat`, "utf8"), status);
     return {
       rssBytes,
-      anonymousBytes: numberOf(status, "RssAnon") * 1024,
+      anonymousBytes,
       handles: readdirSync(`/proc/${pid}/fd`).length,
       threads: numberOf(status, "Threads"),
       queued: queued === undefined ? undefined : queueDepth(queued),
