@@ -170,6 +170,9 @@ async function settle(site: Site): Promise<number> {
 
 await buildPrograms(["go"]);
 await using site = await Site.start({ foos: foos / 2, pools });
+for (const signal of ["SIGINT", "SIGTERM"] as const) {
+  process.once(signal, () => void site[Symbol.asyncDispose]().then(() => process.exit(1)));
+}
 console.error(`soak: ${foos} Foos exist, the operators begin; the load begins when each Foo has its Deployment`);
 await settle(site);
 const soak = new Soak(site);
