@@ -56,7 +56,7 @@ export async function runsWithoutFaults(
     const result = await simulation.runOnce(workload, { pace, endsAtFailure, keepsSnapshots: isKept });
     runs.push({ result, pace });
     // A program that has opened no watch has not started, and further runs would show the same.
-    if (result.watches === 0) break;
+    if (!result.hasStarted) break;
     // The next runs need not be as careful as the first one.
     const gapMs = Math.max(0, ...result.steps.map(({ maxGapMs }) => maxGapMs));
     const shorterMs = Math.min(quietMs, Math.max(minQuietMs, Math.round(gapMs * 3)));

@@ -80,6 +80,6 @@ test("a program that ends without a fault is a failure", async () => {
 });
 
 test("no run follows one in which the program has opened no watch", async () => {
-  const { runs } = await report({ ...runWith(deleted), watches: 0 }, runWith(deleted, waited));
+  const { runs } = await report({ ...runWith(deleted), hasStarted: false }, runWith(deleted, waited));
   assertEquals(runs.length, 1);
 });

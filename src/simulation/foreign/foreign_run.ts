@@ -69,6 +69,8 @@ export class ForeignRun implements AsyncDisposable {
   #ports: readonly number[] = [];
   #step = 0;
   #isPumping = false;
+  /** A process of the program has opened a watch. */
+  #hasOpened = false;
   /** A step has come to rest after a fault in a state that is not the expected one. */
   #hasWaitedInVain = false;
 
@@ -170,6 +172,7 @@ export class ForeignRun implements AsyncDisposable {
       firstStep: this.#options.firstStep ?? 1,
       steps: this.#steps,
       points: this.#points.list,
+      hasStarted: this.#hasOpened,
       watches: this.#openWatches(),
       collections: [...this.#points.collections],
       violations: [this.#control.access, this.#users, this.#leader].flatMap((one) => one.violations()),
@@ -393,6 +396,7 @@ export class ForeignRun implements AsyncDisposable {
     if (busiest === undefined) return false;
     const open = this.#proxy.watchesOf(busiest);
     if (open === 0 && sinceStartMs < pace.startMs) return false;
+    this.#hasOpened ||= open > 0;
     busiest.watchesSince ??= clock.monotonic();
     // A program may open some of its watches only when it needs them.
     if (open < watches && clock.monotonic() - busiest.watchesSince < maxOpeningMs) return false;

@@ -370,8 +370,8 @@ function failedStepText({ step, message }: PerformedStep): string {
 
 /** The run itself. @throws ProgramStartError when the program has opened no watch in it */
 function startedRun(run: ForeignRunResult): ForeignRunResult {
-  const { watches, exits, output, violations } = run;
-  if (watches > 0) return run;
+  const { hasStarted, exits, output, violations } = run;
+  if (hasStarted) return run;
   const denied = violations.filter(({ invariant }) => invariant === "declared-access").map(({ message }) => message);
   throw new ProgramStartError([startFailure(exits), ...denied].join("; "), output);
 }

@@ -30,7 +30,14 @@ function runFrom(firstStep: number, more: Partial<ForeignRunResult> = {}): Forei
   });
   const points = [1, 2, 3].filter((step) => step >= firstStep).map(updateIn);
   return {
-    ...{ firstStep, steps: steps.slice(firstStep - 1), points, watches: 1, collections: ["configmaps"] },
+    ...{
+      firstStep,
+      steps: steps.slice(firstStep - 1),
+      points,
+      hasStarted: true,
+      watches: 1,
+      collections: ["configmaps"],
+    },
     ...{ violations: [], performed: [], exits: [], leftovers: [], applied: 0, requests: 0, entries: [] },
     ...{ output: [], errors: [], ms: 1, ...more },
   };

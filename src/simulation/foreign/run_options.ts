@@ -131,6 +131,8 @@ export interface ForeignRunResult {
   /** The first one is the start of the program: step 0, or the end of the step before the first one. */
   readonly steps: readonly StepEnd[];
   readonly points: readonly PassedPoint[];
+  /** A process of the program has opened a watch. */
+  readonly hasStarted: boolean;
   /** The open watches of the program at the end, and their collections. */
   readonly watches: number;
   readonly collections: readonly string[];

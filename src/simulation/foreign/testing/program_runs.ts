@@ -28,7 +28,14 @@ export function stepEnd(objects: readonly KubeObject[], step = 1): StepEnd {
 /** A run with one step after the start of the program. */
 export function runOf(objects: readonly KubeObject[], more: Partial<ForeignRunResult> = {}): ForeignRunResult {
   return {
-    ...{ firstStep: 1, steps: [stepEnd([], 0), stepEnd(objects)], points: [], watches: 1, collections: ["configmaps"] },
+    ...{
+      firstStep: 1,
+      steps: [stepEnd([], 0), stepEnd(objects)],
+      points: [],
+      hasStarted: true,
+      watches: 1,
+      collections: ["configmaps"],
+    },
     ...{ violations: [], performed: [], exits: [], leftovers: [], applied: 1, requests: 0, entries: [], output: [] },
     ...{ errors: [], ms: 1, ...more },
   };
