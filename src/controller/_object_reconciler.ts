@@ -7,7 +7,7 @@
  * `finalize` gets the object as the server has it, because an old cache must not decide what is destroyed. Without
  * `finalize`, nothing is called for an object that is being deleted: the garbage collector would delete whatever the
  * controller creates. After `finalize`, and before the finalizer is removed, the ordered dependents are deleted in reverse,
- * and then those that refer to the object by labels.
+ * then those that refer to the object by labels, and at last the external resources, which the others may use.
  */
 import { type Infer, keyOf, type KubeObject, type Resource } from "../api/mod.ts";
 import { isNotFound, type JsonPatchOperation } from "../client/mod.ts";
@@ -65,6 +65,7 @@ async function finalizeObject<Primary extends Resource, Declared extends Resourc
   // The deletion of the last dependent brings the key back; the delay covers an event that is lost.
   const areGone = await toolbox.deleteDependents(owner) && await toolbox.deleteTracked(owner);
   if (!areGone) return requeueAfter(deletedRequeueMs);
+  await toolbox.destroyExternals(owner.object);
   await removeFinalizer(toolbox, primary, live, finalizer);
   return done;
 }

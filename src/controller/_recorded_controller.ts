@@ -92,10 +92,11 @@ export class RecordedController {
     });
   }
 
-  /** Records an error outside of a reconcile. */
-  failed(what: string, error: unknown): EntryId {
+  /** Records an error outside of a reconcile. @param object what it concerns, if it is one object */
+  failed(what: string, error: unknown, object?: ObjectRef): EntryId {
     const { recorder, controller } = this.#options;
-    return recorder.record({ kind: "error", causes: none, controller, what, error: errorText(error) });
+    const concerned = object === undefined ? {} : { object };
+    return recorder.record({ kind: "error", causes: none, controller, what, error: errorText(error), ...concerned });
   }
 
   /** Records that a worker has taken a key. */

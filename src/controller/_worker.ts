@@ -30,6 +30,7 @@ import type { CacheReader } from "./caches.ts";
 import type { Hub } from "./clusters.ts";
 import type { ControllerDefinition } from "./controller_definition.ts";
 import { DeletedObjects, reportDeleted } from "./deleted_objects.ts";
+import type { ExternalItems } from "./external.ts";
 import type { ReconcileMetrics } from "./metrics.ts";
 import type { AttemptRecord, RecordedAttempt, RecordedController } from "./_recorded_controller.ts";
 import type { StoppedKeys } from "./_stopped_keys.ts";
@@ -185,6 +186,8 @@ export interface ReconcileAttemptOptions {
   readonly deletedDependents?: DeletedDependents;
   /** The deleted objects that the `deleted` function of the definition has not seen. @default none */
   readonly deletedObjects?: DeletedObjects;
+  /** @default none */
+  readonly externals?: ExternalItems;
   /** @default writes reach the caches with the watch only */
   readonly writeThrough?: AttemptWrites;
   /** The keys of this replica. @default all keys */
@@ -223,6 +226,7 @@ export function createReconcileAttempt(options: ReconcileAttemptOptions): Reconc
       deletedDependents,
       ownership,
       dependents: definition.dependents,
+      externals: options.externals,
       impersonates: definition.impersonates,
       causes,
       retries,

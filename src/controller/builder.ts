@@ -21,6 +21,7 @@ import {
 import { type DeletedContext, deletedReconciler } from "./deleted_objects.ts";
 import type { Dependents } from "./dependents_state.ts";
 import type { EventSource } from "./event_source.ts";
+import type { AnyExternalSource, ExternalSource } from "./external.ts";
 import { checkedImpersonation, type ImpersonationRules } from "./impersonation.ts";
 import type { Result } from "./request.ts";
 import {
@@ -87,6 +88,11 @@ export interface Builder<Primary extends Resource, Declared extends Resource> {
   impersonates(rules: ImpersonationRules): Builder<Primary, Declared>;
   /** Adds a reason to reconcile that does not come from a watched kind, such as a {@link ticker}. */
   source(source: EventSource): Builder<Primary, Declared>;
+  /**
+   * Adds external resources of the objects, see {@link external}: they are polled, and an object is reconciled when its
+   * resource differs. With `destroy`, a finalizer keeps each object until its resource is destroyed.
+   */
+  external<Item>(source: ExternalSource<Primary, Item>): Builder<Primary, Declared>;
   /**
    * Cleans up before an object is deleted, for what the garbage collector does not delete. A finalizer is added to each
    * object before it is first reconciled, and removed when `fn` has returned done; until then `fn` is called again.
@@ -195,13 +201,16 @@ function createBuilder<Primary extends Resource, Declared extends Resource>(
     impersonates: (rules) =>
       createBuilder({ ...draft, impersonates: checkedImpersonation(draft.name, rules) }, finalize),
     source: (source) => createBuilder({ ...draft, sources: [...draft.sources, source] }, finalize),
+    external: (source) =>
+      createBuilder({ ...draft, externals: [...draft.externals ?? [], source as AnyExternalSource] }, finalize),
     finalize: (fn, name = defaultFinalizer(draft)) =>
       createBuilder({ ...draft, finalizer: checkedFinalizer(name) }, returning(fn)),
     deleted: (fn) => createBuilder({ ...draft, deleted: deletedReconciler(draft.primary, fn) }, finalize),
     reconcile(fn) {
       const declared = draft.watches.map((watch) => watch.resource).filter((resource) => !isInHub(resource));
       assertReadsDeclared(draft);
-      const deletesItself = draft.dependents !== undefined || draft.watches.some(isTracked);
+      const deletesItself = draft.dependents !== undefined || draft.watches.some(isTracked) ||
+        draft.externals?.some(({ options }) => options.destroy !== undefined) === true;
       const finalizer = draft.finalizer ?? (deletesItself ? defaultFinalizer(draft) : undefined);
       const definition = { ...draft, finalizer };
       return {
@@ -213,6 +222,13 @@ function createBuilder<Primary extends Resource, Declared extends Resource>(
       if (draft.dependents !== undefined) {
         throw new TypeError(
           `Cannot order dependents in controller "${draft.name}": reconcileKey() does not apply them. Use reconcile()`,
+        );
+      }
+      const destroying = draft.externals?.find(({ options }) => options.destroy !== undefined);
+      if (destroying !== undefined) {
+        throw new TypeError(
+          `Cannot destroy external resources "${destroying.name}" in controller "${draft.name}": reconcileKey() has no ` +
+            "finalizer. Use reconcile()",
         );
       }
       const tracked = draft.watches.find(isTracked);

@@ -12,6 +12,7 @@ import { isNotCached, type NotCached, type Read } from "./caches.ts";
 import { type ClusterIdentity, type Hub, type InHub, isInHub } from "./clusters.ts";
 import type { DependentsState } from "./dependents_state.ts";
 import type { Desired } from "./desired.ts";
+import type { ExternalItem, ExternalSource } from "./external.ts";
 import type { DependentFilter } from "./prune.ts";
 import type { Cause } from "./request.ts";
 import type { Toolbox } from "./toolbox.ts";
@@ -97,6 +98,12 @@ export interface ReconcileContext<Primary extends Resource, in Declared extends 
    * @throws TypeError when the controller did not declare the user
    */
   as(user: ImpersonatedUser): Client;
+  /**
+   * The external resource of the object, as the polls have found it. Declare the source with `external`.
+   *
+   * @throws TypeError when the controller did not declare the source
+   */
+  external<Item>(source: ExternalSource<Primary, Item>): ExternalItem<Item>;
   /** The cluster of the object in a Fleet; undefined without a Fleet, and for a controller that runs in the hub. */
   readonly cluster: ClusterIdentity | undefined;
   /** The hub of the Fleet, for requests that the caches of kinds marked with `inHub` do not cover. Without a Fleet, the cluster itself. */
@@ -229,6 +236,7 @@ export function reconcileContext<Primary extends Resource, Declared extends Reso
     retries: toolbox.retries,
     client: toolbox.client,
     as: (user) => toolbox.as(user),
+    external: (source) => toolbox.external(source, object),
     cluster: toolbox.cluster,
     hub: toolbox.hub,
     find(declaredResource, key) {

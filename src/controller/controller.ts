@@ -15,6 +15,7 @@ import { defaultRateLimiter, lowPriority, type QueueMetrics, WorkQueue } from ".
 import { acceptsChange } from "./_accepted_changes.ts";
 import { DebouncedKeys } from "./_debounced_keys.ts";
 import { DeletedDependents } from "./_deleted_dependents.ts";
+import { ExternalPoller, ExternalPollers } from "./_external_poller.ts";
 import { type FieldRepair, LoopDetector, parkMs } from "./_loop_detector.ts";
 import { RecordedController, refOf } from "./_recorded_controller.ts";
 import { type StoppedKey, StoppedKeys } from "./_stopped_keys.ts";
@@ -33,6 +34,7 @@ import type { Hub } from "./clusters.ts";
 import { checkedKey, type ControllerDefinition, type WatchDefinition } from "./controller_definition.ts";
 import { keepSourceRunning } from "./event_source.ts";
 import { DeletedObjects } from "./deleted_objects.ts";
+import type { AnyExternalSource, ExternalItems } from "./external.ts";
 import type { ReconcileMetrics } from "./metrics.ts";
 import type { Change } from "./predicate.ts";
 import type { Cause, EventSink } from "./request.ts";
@@ -163,7 +165,9 @@ export class Controller {
       await Promise.all(registrations.map((registration) => registration.synced(stop)));
       this.#isSynced = true;
       this.#log.info("starting workers", { count: definition.options.maxConcurrentReconciles ?? 1 });
-      await Promise.all([this.#runWorkers(stop, kill), ...this.#runSources(stop)]);
+      using externals = this.#createExternals(kill);
+      const sources = [...this.#runSources(stop), externals.run(stop)];
+      await Promise.all([this.#runWorkers(stop, kill, externals), ...sources]);
     } catch (error) {
       if (!stop.aborted) throw error;
     } finally {
@@ -334,7 +338,7 @@ export class Controller {
     this.queue.addAfter(key, unseenRequeueMs, { cause });
   }
 
-  async #runWorkers(stop: AbortSignal, kill: AbortSignal): Promise<void> {
+  async #runWorkers(stop: AbortSignal, kill: AbortSignal, externals: ExternalItems): Promise<void> {
     const { definition, reconcileMetrics, recovery } = this.#dependencies;
     const unreachableFailures = new UnreachableFailures();
     using _listening = recovery?.listen(() => unreachableFailures.retryAll(this.queue));
@@ -344,7 +348,7 @@ export class Controller {
     reconcileMetrics?.readParked(() => this.queue.counts.parked);
     const options = {
       queue: this.queue,
-      attempt: this.#createAttempt(running.signal),
+      attempt: this.#createAttempt(running.signal, externals),
       maxRetries,
       unreachableFailures,
       stoppedKeys: this.#stoppedKeys,
@@ -366,7 +370,7 @@ export class Controller {
     if (workerJitterMs > 0) await clock.sleep(random.next() * workerJitterMs, stop).catch(() => undefined);
   }
 
-  #createAttempt(kill: AbortSignal): ReconcileAttempt {
+  #createAttempt(kill: AbortSignal, externals: ExternalItems): ReconcileAttempt {
     const { definition, client, cluster, hub, turn, caches, events, clock, reconcileMetrics, shards } =
       this.#dependencies;
     const attempt = createReconcileAttempt({
@@ -379,6 +383,7 @@ export class Controller {
       log: this.#log,
       deletedDependents: this.#deletedDependents,
       deletedObjects: this.#deletedObjects,
+      externals,
       writeThrough: this.#writeThrough,
       shardedKeys: this.#shardedKeys,
       dependentLabels: shards && ((owner) => shards.dependentLabels(owner)),
@@ -390,18 +395,48 @@ export class Controller {
 
   #runSources(stop: AbortSignal): readonly Promise<void>[] {
     const { definition, caches, clock, random } = this.#dependencies;
-    const keys = () => (caches.findInformer(definition.primary)?.lister.list({}) ?? []).map(keyOf);
-    const context = { clock, caches, keys };
+    const context = { clock, caches, keys: () => this.#primaryObjects().map(keyOf) };
     return definition.sources.map((source) => {
-      const enqueue = (key: string) => {
-        const checked = checkedKey(definition.primary, key);
-        if (!this.#isOurs(checked)) return;
-        const ref = { resource: source.name, kind: source.name, key };
-        const entry = this.#recorded?.enqueuedBy(ref, "source", undefined, "queued", checked);
-        this.queue.add(checked, { cause: { source: source.name, change: "requeue", key, entry } });
-      };
+      const enqueue = (key: string) => this.#enqueueFrom(source.name, checkedKey(definition.primary, key));
       return keepSourceRunning(source, enqueue, stop, { context, random, log: this.#log });
     });
+  }
+
+  #primaryObjects(): readonly KubeObject[] {
+    const { definition, caches } = this.#dependencies;
+    return caches.findInformer(definition.primary)?.lister.list({}) ?? [];
+  }
+
+  /** A source asks for a reconcile. */
+  #enqueueFrom(source: string, key: ObjectKey): void {
+    if (!this.#isOurs(key)) return;
+    const entry = this.#recorded?.enqueuedBy(
+      { resource: source, kind: source, key },
+      "source",
+      undefined,
+      "queued",
+      key,
+    );
+    this.queue.add(key, { cause: { source, change: "requeue", key, entry } });
+  }
+
+  #createExternals(kill: AbortSignal): ExternalPollers {
+    const { definition: { externals = [], primary }, clock, random, reconcileMetrics } = this.#dependencies;
+    const pollers = new Map<AnyExternalSource, ExternalPoller>();
+    for (const source of externals) {
+      const onPoll = reconcileMetrics?.external(source.name, () => pollers.get(source)?.failing ?? 0);
+      const poller = new ExternalPoller({
+        ...{ source, clock, random, log: this.#log },
+        objects: () => this.#primaryObjects().filter((object) => this.#isOurs(keyOf(object))),
+        enqueue: (key) => this.#enqueueFrom(source.name, key),
+        onFailure: (what, error, keys) => {
+          for (const key of keys) this.#recorded?.failed(what, error, refOf(primary, key));
+        },
+        onPoll: onPoll ?? (() => {}),
+      }, kill);
+      pollers.set(source, poller);
+    }
+    return new ExternalPollers(pollers);
   }
 
   /** Records an Event about an object whose key is dropped, if the definition has a reason for it. */

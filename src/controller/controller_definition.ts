@@ -21,6 +21,7 @@ import type { RateLimiter } from "../queue/mod.ts";
 import type { CacheReader } from "./caches.ts";
 import type { Dependents } from "./dependents_state.ts";
 import type { EventSource } from "./event_source.ts";
+import type { ExternalSource } from "./external.ts";
 import type { ImpersonationRules } from "./impersonation.ts";
 import type { Predicate } from "./predicate.ts";
 import type { Request, Result } from "./request.ts";
@@ -44,6 +45,8 @@ export interface ControllerDefinition {
   readonly permissions: readonly Permission[];
   /** Reasons to reconcile that do not come from a watched kind. */
   readonly sources: readonly EventSource[];
+  /** The external resources of the primary objects. @default none */
+  readonly externals?: readonly ExternalSource<Resource, unknown>[];
   /** Added to every primary object. @default none, the controller has no `finalize` */
   readonly finalizer?: string;
   /** The ordered dependents of each primary object. @default none */

@@ -5,6 +5,7 @@
  */
 import type { ObjectKey } from "../api/mod.ts";
 import type { Counter, MetricsRegistry } from "../observe/mod.ts";
+import type { PollOutcome } from "./_external_poller.ts";
 
 /** How a reconcile ended, see `Outcome` in `_worker.ts`. */
 export type ReconcileOutcome = "done" | "requeue" | "failed" | "terminal" | "aborted";
@@ -17,6 +18,8 @@ export interface ReconcileMetrics {
   onFinish(key: ObjectKey, outcome: ReconcileOutcome, durationMs: number): void;
   /** Called once for each Controller: `read` returns how many of its keys are parked. */
   readParked(read: () => number): void;
+  /** Called once for each external source of a Controller: the result counts its polls, `failing` its failing resources. */
+  external(source: string, failing: () => number): (outcome: PollOutcome) => void;
 }
 
 /** Options of {@link reconcileMetrics}. */
@@ -67,7 +70,32 @@ export function reconcileMetrics(registry: MetricsRegistry, options: ReconcileMe
       failing(key, outcome);
     },
     readParked: (read) => parked.read(read),
+    external: (source, failing) => externalMetrics(registry, { controller, source }, failing),
   };
+}
+
+/** Counts the polls of an external source by result. */
+function externalMetrics(
+  registry: MetricsRegistry,
+  labels: { readonly controller: string; readonly source: string },
+  failing: () => number,
+): (outcome: PollOutcome) => void {
+  const polls = registry.counter({
+    name: "pintle_external_polls_total",
+    help: "Polls of external resources per controller, source and result",
+    labelNames: ["controller", "source", "result"],
+  });
+  registry.gauge({
+    name: "pintle_external_failing_resources",
+    help: "External resources per controller and source whose last read failed",
+    labelNames: ["controller", "source"],
+  }).labels(labels).read(failing);
+  const counted = {
+    unchanged: polls.labels({ ...labels, result: "unchanged" }),
+    changed: polls.labels({ ...labels, result: "changed" }),
+    error: polls.labels({ ...labels, result: "error" }),
+  };
+  return (outcome) => counted[outcome].inc();
 }
 
 /**

@@ -68,3 +68,19 @@ test("[124] a key counts as failing from its first failure until it succeeds, an
   parked = 0;
   assertEquals(await states(), "1 0 0");
 });
+
+test("polls of external resources are counted by result, and failing resources are read at each rendering", async () => {
+  const registry = new MetricsRegistry();
+  let failing = 0;
+  const onPoll = reconcileMetrics(registry, { controller: "foo" }).external("disks", () => failing);
+  for (const outcome of ["unchanged", "unchanged", "changed", "error"] as const) onPoll(outcome);
+  failing = 3;
+  const lines = (await registry.render()).split("\n").filter((line) => line.startsWith("pintle_external_"));
+  const labels = 'controller="foo",source="disks"';
+  assertEquals(lines.toSorted(), [
+    `pintle_external_failing_resources{${labels}} 3`,
+    `pintle_external_polls_total{${labels},result="changed"} 1`,
+    `pintle_external_polls_total{${labels},result="error"} 1`,
+    `pintle_external_polls_total{${labels},result="unchanged"} 2`,
+  ]);
+});

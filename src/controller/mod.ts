@@ -51,6 +51,13 @@ export {
 } from "./dependents_state.ts";
 export { type Desired, type DesiredBody, manifest } from "./desired.ts";
 export { type EventSource, type SourceContext, ticker } from "./event_source.ts";
+export {
+  external,
+  type ExternalCall,
+  type ExternalItem,
+  type ExternalOptions,
+  type ExternalSource,
+} from "./external.ts";
 export { parkMs } from "./_loop_detector.ts";
 export type { ReconcileTurn } from "./_worker.ts";
 export type { StoppedKey } from "./_stopped_keys.ts";

@@ -43,6 +43,7 @@ import { type ClusterIdentity, type Hub, isInHub } from "./clusters.ts";
 import { applyDependents, deleteDependents, type DependentsTools } from "./dependents_run.ts";
 import type { DependentsState } from "./dependents_state.ts";
 import type { Desired } from "./desired.ts";
+import { type ExternalItem, type ExternalSource, itemOf } from "./external.ts";
 import { assertMayImpersonate } from "./impersonation.ts";
 import { NotControlledError, OwnerChangedError } from "./owner_errors.ts";
 import { type Owner, type Ownership, referencesOnly } from "./ownership.ts";
@@ -349,6 +350,24 @@ export class Toolbox {
     return dependents === undefined || await deleteDependents(dependents, this.#dependentsTools(owner));
   }
 
+  /**
+   * The external resource of an object, see {@link external}. That it does not exist is said only after a live look at the
+   * object, so that an old cache does not create resources of a deleted object.
+   *
+   * @throws TypeError when the controller did not declare the source.
+   */
+  external<R extends Resource, Item>(source: ExternalSource<R, Item>, object: Infer<R>): ExternalItem<Item> {
+    const owner = { resource: source.primary, object: kubeObject(object) };
+    const onChanged = this.#onOwnerChanged(owner, `create an external resource of "${source.name}"`);
+    const checkOwner = () => this.#pruner.assertOwnerUnchanged(owner, onChanged);
+    return itemOf(this.#options.externals, source, { object: owner.object, signal: this.signal, checkOwner });
+  }
+
+  /** Destroys the external resources of an object that is being deleted. For a finalizer. */
+  async destroyExternals(object: KubeObject): Promise<void> {
+    await this.#options.externals?.destroy(object);
+  }
+
   #dependentsTools(owner: Owner): DependentsTools {
     return {
       owner,
@@ -360,10 +379,13 @@ export class Toolbox {
   }
 
   /** Lets the key wait until the cache has the owner that the server has. */
-  #onOwnerChanged(owner: Owner): (live: KubeObject | undefined) => Error {
+  #onOwnerChanged(
+    owner: Owner,
+    action = "create or delete dependents",
+  ): (live: KubeObject | undefined) => Error {
     return (live) => {
       if (live !== undefined) this.#options.observeLive?.(owner.resource, live);
-      return new OwnerChangedError("create or delete dependents", owner, live === undefined ? "deleted" : "newer");
+      return new OwnerChangedError(action, owner, live === undefined ? "deleted" : "newer");
     };
   }
 

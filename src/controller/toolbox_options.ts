@@ -9,6 +9,7 @@ import type { FieldRepair } from "./_loop_detector.ts";
 import type { CacheReader } from "./caches.ts";
 import type { Hub } from "./clusters.ts";
 import type { Dependents } from "./dependents_state.ts";
+import type { ExternalItems } from "./external.ts";
 import type { ImpersonationRules } from "./impersonation.ts";
 import type { NotControlledError } from "./owner_errors.ts";
 import type { Ownership } from "./ownership.ts";
@@ -36,6 +37,8 @@ export interface ToolboxOptions {
   readonly ownership?: Ownership;
   /** The ordered dependents of the reconciled objects. @default none */
   readonly dependents?: Dependents;
+  /** The external resources that the controller declared. @default none */
+  readonly externals?: ExternalItems;
   /** The users that `as` may be called with. @default none */
   readonly impersonates?: ImpersonationRules;
   /** Why this attempt was made. */

@@ -4,7 +4,7 @@
  */
 import { VirtualClock } from "../../src/async/mod.ts";
 import { Foo, fooController } from "../../src/controllers/foo/mod.ts";
-import { ConfigMap, controller, Deployment, done, requeueAfter, TerminalError } from "../../src/mod.ts";
+import { ConfigMap, controller, Deployment, done, external, requeueAfter, TerminalError } from "../../src/mod.ts";
 import { type Entry, Recording } from "../../src/observe/mod.ts";
 import { World } from "../../src/simulation/mod.ts";
 import { assert, assertEquals, test } from "../testing.ts";
@@ -150,4 +150,36 @@ test("a change that a predicate rejects, and one that concerns no key, are recor
     ["for", "rejected", undefined],
     ["owns", "unmapped", undefined],
   ]);
+});
+
+test("a poll of an external resource that fails is recorded about its object, and one that differs is the cause of a reconcile", async () => {
+  const answers: (() => string)[] = [() => "a", () => "a"];
+  const disks = external("disks", ConfigMap, {
+    key: ({ metadata }) => metadata.name === "a" ? "disk" : undefined,
+    everyMs: 60_000,
+    fetch: () => Promise.resolve((answers.shift() ?? (() => "b"))()),
+  });
+  const sizes = controller("sizes").for(ConfigMap).external(disks).reconcile(async (ctx) => {
+    await ctx.external(disks).get();
+    return done;
+  });
+  await using recorded = await RecordedWorld.start({ controllers: [sizes], cluster: false });
+  await recorded.world.create(ConfigMap, { name: "a", data: {} });
+  await recorded.world.settled();
+  answers.splice(0, answers.length, () => {
+    throw new Error("provider is down");
+  });
+  const entries = await recorded.entriesOf(() => recorded.world.clock.advance(400_000));
+  const [failure] = ofKind(entries, "error");
+  assertEquals([failure?.what, failure?.error, failure?.object], [
+    'poll of disks "disk"',
+    "provider is down",
+    { resource: "configmaps", kind: "ConfigMap", key: "default/a" },
+  ]);
+  const [asked] = ofKind(entries, "enqueue");
+  assertEquals([asked?.role, asked?.object.resource, asked?.key], ["source", "disks", "default/a"]);
+  const start = ofKind(entries, "reconcile-start").find(({ causes }) =>
+    asked !== undefined && causes.includes(asked.id)
+  );
+  assertEquals(start?.key, "default/a");
 });

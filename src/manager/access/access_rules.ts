@@ -57,7 +57,7 @@ export function controllerAccess(
   definition: ControllerDefinition,
   place: AccessPlace = "cluster",
 ): readonly AccessRule[] {
-  const { primary, writesStatus, finalizer, deleted, options } = definition;
+  const { primary, writesStatus, finalizer, externals, deleted, options } = definition;
   const { runsIn = "members", recordsEvents = true } = options;
   if (place !== "cluster" && runsIn === "hub") return place === "hub" ? controllerAccess(definition) : [];
   const isMeant = ({ resource }: { readonly resource: Resource }) =>
@@ -71,6 +71,8 @@ export function controllerAccess(
     ...(writesStatus ? [access(primary, ["patch"], "status")] : []),
     // The object is read live before `finalize`; patches add and remove the finalizer.
     ...(finalizer === undefined ? [] : [access(primary, ["get", "patch"])]),
+    // The object is read live before an external resource is created.
+    ...((externals?.length ?? 0) > 0 ? [access(primary, ["get"])] : []),
     // The object is read live before its deletion is reported.
     ...(deleted === undefined ? [] : [access(primary, ["get"])]),
     ...declared,

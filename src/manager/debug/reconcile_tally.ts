@@ -54,6 +54,7 @@ export class ReconcileTally {
         next?.onFinish(key, outcome, durationMs);
       },
       readParked: (read) => next?.readParked(read),
+      external: (source, failing) => next?.external(source, failing) ?? (() => {}),
     };
   }
 
