@@ -53,8 +53,11 @@ export interface DependentOptions<
     live: Infer<R>,
     ctx: DependentContext<Primary, Reads>,
   ) => boolean | string;
-  /** The desired state. `earlier` has the live objects of `after`, by name. */
-  readonly desired: (ctx: DependentContext<Primary, Reads>, earlier: Earlier<After>) => Out;
+  /**
+   * The desired state. `earlier` has the live objects of `after`, by name. Instead it may return a text that says what it
+   * waits for: then nothing is written, and what exists of the dependent stays as it is.
+   */
+  readonly desired: (ctx: DependentContext<Primary, Reads>, earlier: Earlier<After>) => Out | string;
   /** How the objects refer to the owner, see `owns`. @default by a controller reference */
   readonly track?: "labels";
   /**
@@ -107,7 +110,11 @@ export function dependent<
   resource: R,
   options: DependentOptions<Primary, R, After, Reads>,
 ): Dependent<R, Name, Infer<R>> {
-  return create(name, resource, options, (ctx, earlier) => [options.desired(ctx, earlier)], (live) => live[0]);
+  const desired = (ctx: DependentContext<Primary, Reads>, earlier: Earlier<After>) => {
+    const one = options.desired(ctx, earlier);
+    return typeof one === "string" ? one : [one];
+  };
+  return create(name, resource, options, desired, (live) => live[0]);
 }
 
 /**
@@ -155,7 +162,7 @@ function create<
   name: Name,
   resource: R,
   options: Omit<DependentOptions<Primary, R, After, Reads>, "desired">,
-  desired: (ctx: DependentContext<Primary, Reads>, earlier: Earlier<After>) => readonly Desired<R>[],
+  desired: (ctx: DependentContext<Primary, Reads>, earlier: Earlier<After>) => readonly Desired<R>[] | string,
   show: (live: readonly unknown[]) => unknown,
 ): Dependent<R, Name, Live> {
   if (!/^[a-z0-9]([-a-zA-Z0-9]{0,61}[a-zA-Z0-9])?$/.test(name)) {

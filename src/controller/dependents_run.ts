@@ -118,12 +118,13 @@ class DependentsAttempt {
     const cached = this.#objectsOf(name).map(({ object }) => object);
     try {
       const gate = this.#closedGate(step) ?? (run.when(this.#ctx) ? this.#awaitedGate(step) : excludedHere);
-      if (gate !== undefined) {
+      const desired = gate ?? this.#desiredBy(step);
+      if ("kind" in desired) {
         if (cached.length > 0) this.#shown.set(name, run.show(cached));
-        this.#statuses.set(name, { name, objects: cached, ...gate });
+        this.#statuses.set(name, { name, objects: cached, ...desired });
         return;
       }
-      const objects = await this.#applyAll(step);
+      const objects = await this.#applyAll(step, desired);
       this.#shown.set(name, run.show(objects));
       const reason = this.#missing(step, objects);
       this.#statuses.set(
@@ -178,11 +179,17 @@ class DependentsAttempt {
     return undefined;
   }
 
-  async #applyAll(step: Dependent): Promise<readonly KubeObject[]> {
-    const earlier = Object.fromEntries(step.after.map(({ name }) => [name, this.#shown.get(name)]));
+  /** The desired objects, or what the dependent waits for. */
+  #desiredBy({ after, run }: Dependent): readonly object[] | Gate {
+    const earlier = Object.fromEntries(after.map(({ name }) => [name, this.#shown.get(name)]));
+    const desired = run.desired(this.#ctx, earlier);
+    return typeof desired === "string" ? { kind: "waiting", reason: `waits: ${desired}` } : desired;
+  }
+
+  async #applyAll(step: Dependent, desired: readonly object[]): Promise<readonly KubeObject[]> {
     const live: KubeObject[] = [];
-    for (const desired of step.run.desired(this.#ctx, earlier)) {
-      const object = desired as KubeObject;
+    for (const one of desired) {
+      const object = one as KubeObject;
       const id = idOf(step.resource, object);
       const other = this.#named.get(id);
       if (other !== undefined) throw new TypeError(`Cannot apply ${id}: ${other} and ${step.name} both name it`);

@@ -37,8 +37,8 @@ export interface DependentFunctions {
   readonly when: (ctx: unknown) => boolean;
   /** Whether an object of it is ready; a text says why it is not. */
   readonly readyWhen?: (live: unknown, ctx: unknown) => boolean | string;
-  /** The desired objects. */
-  readonly desired: (ctx: unknown, earlier: Readonly<Record<string, unknown>>) => readonly object[];
+  /** The desired objects; a text says what the dependent waits for. */
+  readonly desired: (ctx: unknown, earlier: Readonly<Record<string, unknown>>) => readonly object[] | string;
   /** What later dependents see of the live objects. */
   readonly show: (live: readonly unknown[]) => unknown;
 }
@@ -67,7 +67,7 @@ export type DependentStatus =
     | { readonly kind: "ready" }
     /** It has the desired values. The reason says what `readyWhen` misses. */
     | { readonly kind: "notReady"; readonly reason: string }
-    /** Nothing was sent, because an earlier dependent is not ready. The reason names it. */
+    /** Nothing was sent, because an earlier dependent is not ready, or `desired` waits. The reason says for what. */
     | { readonly kind: "waiting"; readonly reason: string }
     /** It should not exist, and does not. The reason names the `when` that says so. */
     | { readonly kind: "excluded"; readonly reason: string }
