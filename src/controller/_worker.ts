@@ -12,6 +12,7 @@
  * | throws because the server is unreachable        | as above, but when the server responds again, it is retried  |
  * |                                                 | at once; this failure does not count for `maxRetries`        |
  * | throws a TerminalError (`request.ts`)           | it is dropped until it changes                               |
+ * | cannot parse its object (`Kind.parse`)          | as above: no retry can read it                               |
  * | throws because its owner changed                | owner deleted: waits for a change; owner is newer: at once   |
  * | throws because the process is stopping          | nothing; the next start lists all objects                    |
  * | is not called, because the object is paused     | it waits for a change (`pause.ts`)                           |
@@ -23,6 +24,7 @@ import { type Clock, onAbort, scope } from "../async/mod.ts";
 import { ApiError, type Client, isUnavailableStatus, isUnreachable } from "../client/mod.ts";
 import { errorText, type Logger, type ReconcileEndEntry } from "../observe/mod.ts";
 import type { QueueItem, WorkQueue } from "../queue/mod.ts";
+import { InvalidObjectError } from "../schema/mod.ts";
 import type { DeletedDependents } from "./_deleted_dependents.ts";
 import { NormalizationCache } from "./_diff.ts";
 import type { FieldRepair } from "./_loop_detector.ts";
@@ -35,7 +37,9 @@ import type { ReconcileMetrics } from "./metrics.ts";
 import type { AttemptRecord, RecordedAttempt, RecordedController } from "./_recorded_controller.ts";
 import type { StoppedKeys } from "./_stopped_keys.ts";
 import type { WriteThrough } from "./_write_through.ts";
+import { hasCondition } from "./_own_condition.ts";
 import { observePause } from "./pause.ts";
+import { clearStalled, reportStalled, stalledCondition } from "./stalled.ts";
 import { findOwnerChange, type OwnerChangedError } from "./owner_errors.ts";
 import { ownershipOf, withLabels } from "./ownership.ts";
 import { type Cause, done, type EventSink, requeueAfter, type Result, TerminalError } from "./request.ts";
@@ -51,8 +55,8 @@ export interface WorkerOptions {
   readonly unreachableFailures: UnreachableFailures;
   /** Gets the keys that failed and are not retried. */
   readonly stoppedKeys?: StoppedKeys;
-  /** Called when a key is dropped after `maxRetries`. */
-  readonly onDrop?: (key: ObjectKey, error: unknown) => void;
+  /** Reports on the object that its key is not retried. It never throws. @default nothing is reported */
+  readonly reportStalled?: StallReporter;
   /** @default nothing is recorded */
   readonly recorded?: RecordedController;
   readonly log: Logger;
@@ -93,6 +97,7 @@ async function reconcileOnce(options: WorkerOptions, item: QueueItem<ObjectKey, 
     case "terminal":
       reportFailure(options, { key, entries, outcome: "terminal", error: outcome.error });
       options.stoppedKeys?.record(key, outcome.error);
+      await options.reportStalled?.(key, { error: outcome.error });
       return queue.forget(key);
     case "failed":
       if (queue.retries(key) - uncounted < maxRetries) {
@@ -103,7 +108,7 @@ async function reconcileOnce(options: WorkerOptions, item: QueueItem<ObjectKey, 
       reportFailure(options, { key, entries, outcome: "given-up", error: outcome.error });
       unreachableFailures.forget(key);
       options.stoppedKeys?.record(key, outcome.error);
-      options.onDrop?.(key, outcome.error);
+      await options.reportStalled?.(key, { error: outcome.error, retries: maxRetries });
       return queue.forget(key);
     default:
       outcome satisfies never;
@@ -197,20 +202,26 @@ export interface ReconcileAttemptOptions {
   readonly onRepair: (key: ObjectKey) => (repair: FieldRepair) => void;
 }
 
-/** Creates the function that reconciles one key: with a new Toolbox, under a signal with the time limit. */
-export function createReconcileAttempt(options: ReconcileAttemptOptions): ReconcileAttempt {
+/** A key that is being worked on: its Toolbox, under a signal with the time limit. */
+interface OpenKey extends Disposable {
+  readonly toolbox: Toolbox;
+  /** Undefined when all keys belong to this replica. */
+  readonly hold: ReturnType<ShardedKeys["begin"]>;
+  readonly signal: AbortSignal;
+}
+
+/** Creates the function that opens a key. It returns undefined for one that went to another replica, which reconciles it. */
+function keyOpener(options: ReconcileAttemptOptions) {
   const { definition, cluster, hub, caches, events, clock, kill, log, deletedDependents, writeThrough, shardedKeys } =
     options;
   const { reconcileTimeoutMs, fieldManager = definition.name } = definition.options;
-  const { deletedObjects = new DeletedObjects() } = options;
   const normalizations = new NormalizationCache();
   const ownership = withLabels(ownershipOf(definition), options.dependentLabels ?? (() => undefined));
-  return async (key, causes, retries, recorded) => {
-    using hold = shardedKeys?.begin(key);
-    // The key went to another replica, which reconciles it.
-    if (shardedKeys !== undefined && hold === undefined) return { kind: "aborted" };
-    using attempt = scope(kill, { timeoutMs: reconcileTimeoutMs, clock });
-    using _losing = hold && onAbort(hold.signal, () => attempt.abort(hold.signal.reason));
+  return (...[key, causes, retries, recorded]: Parameters<ReconcileAttempt>): OpenKey | undefined => {
+    const hold = shardedKeys?.begin(key);
+    if (shardedKeys !== undefined && hold === undefined) return undefined;
+    const attempt = scope(kill, { timeoutMs: reconcileTimeoutMs, clock });
+    const losing = hold && onAbort(hold.signal, () => attempt.abort(hold.signal.reason));
     const client = hold?.fence(options.client) ?? options.client;
     const toolbox = new Toolbox({
       request: { key, ...splitKey(key), ...(cluster === undefined ? {} : { cluster }) },
@@ -235,13 +246,32 @@ export function createReconcileAttempt(options: ReconcileAttemptOptions): Reconc
       onNotControlled: (resource, error) => recorded?.leftAlone(resource, error),
       onRepair: options.onRepair(key),
     });
+    const end = () => {
+      losing?.[Symbol.dispose]();
+      attempt[Symbol.dispose]();
+      hold?.[Symbol.dispose]();
+    };
+    return { toolbox, hold, signal: attempt.signal, [Symbol.dispose]: end };
+  };
+}
+
+/** Creates the function that reconciles one key. */
+export function createReconcileAttempt(options: ReconcileAttemptOptions): ReconcileAttempt {
+  const { definition, kill, writeThrough, shardedKeys, deletedObjects = new DeletedObjects() } = options;
+  const open = keyOpener(options);
+  const canStall = definition.options.reportsStalled !== false && hasCondition(definition, stalledCondition);
+  return async (key, causes, retries, recorded) => {
+    using opened = open(key, causes, retries, recorded);
+    if (opened === undefined) return { kind: "aborted" };
+    const { toolbox, hold, signal } = opened;
     try {
-      if (hold !== undefined && !await hold.confirm(attempt.signal)) return { kind: "aborted" };
-      if (writeThrough?.isUnsettled(key)) await writeThrough.settle(key, attempt.signal);
+      if (hold !== undefined && !await hold.confirm(signal)) return { kind: "aborted" };
+      if (writeThrough?.isUnsettled(key)) await writeThrough.settle(key, signal);
       const reported = await reportDeleted(definition, deletedObjects, toolbox);
       if (reported.kind !== "done") return reported;
       if (await observePause(definition, toolbox)) return { kind: "paused" };
       const result = await definition.reconciler(toolbox.request, toolbox);
+      if (canStall) await clearStalled(definition, toolbox);
       if (result.kind === "done") shardedKeys?.forget(key);
       return result;
     } catch (error) {
@@ -249,7 +279,46 @@ export function createReconcileAttempt(options: ReconcileAttemptOptions): Reconc
       const change = findOwnerChange(error);
       if (change !== undefined) return resultAfterOwnerChange(change, toolbox.log);
       if (error instanceof TerminalError) return { kind: "terminal", error };
+      if (isAboutPrimary(error, definition, toolbox)) return { kind: "terminal", error: unreadableError(error) };
       return { kind: "failed", error };
+    }
+  };
+}
+
+/** True for the error of `Kind.parse` about the object that is reconciled: no retry can read it. */
+function isAboutPrimary(
+  error: unknown,
+  { primary }: ControllerDefinition,
+  toolbox: Toolbox,
+): error is InvalidObjectError {
+  if (!(error instanceof InvalidObjectError) || error.kind !== primary.kind) return false;
+  const { uid } = (toolbox.find(primary, toolbox.request.key) as KubeObject | undefined)?.metadata ?? {};
+  return uid !== undefined && error.uid === uid;
+}
+
+function unreadableError(cause: InvalidObjectError): TerminalError {
+  return new TerminalError(cause.message, { cause });
+}
+
+/** Reports on an object that its key failed and is not retried. Guarantees: never throws. */
+export type StallReporter = (
+  key: ObjectKey,
+  failure: { readonly error: unknown; readonly retries?: number },
+) => Promise<void>;
+
+/** Creates the function that reports on objects whose keys are not retried. */
+export function createStallReporter(options: ReconcileAttemptOptions): StallReporter {
+  const { definition, log } = options;
+  const open = keyOpener(options);
+  return async (key, failure) => {
+    using opened = open(key, [], 0);
+    if (opened === undefined) return;
+    const { toolbox, hold, signal } = opened;
+    try {
+      if (hold === undefined || await hold.confirm(signal)) await reportStalled(definition, toolbox, failure);
+    } catch (error) {
+      // The next failure of the key reports it again.
+      log.debug("cannot report on the object that its key is not retried", { key, error });
     }
   };
 }

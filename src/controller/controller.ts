@@ -10,7 +10,7 @@ import { keyOf, type KubeObject, type ObjectKey, type Resource, resourceName } f
 import { type Clock, jittered, type Random, type Recovery, scope } from "../async/mod.ts";
 import type { HandlerRegistration, InterveningChange, Writer } from "../cache/mod.ts";
 import type { Client } from "../client/mod.ts";
-import { errorText, type Logger, logger, type Recorder } from "../observe/mod.ts";
+import { type Logger, logger, type Recorder } from "../observe/mod.ts";
 import { defaultRateLimiter, lowPriority, type QueueMetrics, WorkQueue } from "../queue/mod.ts";
 import { acceptsChange } from "./_accepted_changes.ts";
 import { DebouncedKeys } from "./_debounced_keys.ts";
@@ -21,12 +21,14 @@ import { RecordedController, refOf } from "./_recorded_controller.ts";
 import { type StoppedKey, StoppedKeys } from "./_stopped_keys.ts";
 import {
   createReconcileAttempt,
+  createStallReporter,
   measureAttempt,
-  type ReconcileAttempt,
+  type ReconcileAttemptOptions,
   type ReconcileTurn,
   takeTurns,
   UnreachableFailures,
   work,
+  type WorkerOptions,
 } from "./_worker.ts";
 import { WriteThrough } from "./_write_through.ts";
 import type { Caches } from "./caches.ts";
@@ -348,11 +350,10 @@ export class Controller {
     reconcileMetrics?.readParked(() => this.queue.counts.parked);
     const options = {
       queue: this.queue,
-      attempt: this.#createAttempt(running.signal, externals),
+      ...this.#createAttempt(running.signal, externals),
       maxRetries,
       unreachableFailures,
       stoppedKeys: this.#stoppedKeys,
-      onDrop: (key: ObjectKey, error: unknown) => this.#recordDropEvent(key, error),
       recorded: this.#recorded,
       log: this.#log,
     };
@@ -370,10 +371,13 @@ export class Controller {
     if (workerJitterMs > 0) await clock.sleep(random.next() * workerJitterMs, stop).catch(() => undefined);
   }
 
-  #createAttempt(kill: AbortSignal, externals: ExternalItems): ReconcileAttempt {
+  #createAttempt(
+    kill: AbortSignal,
+    externals: ExternalItems,
+  ): Pick<WorkerOptions, "attempt" | "reportStalled"> {
     const { definition, client, cluster, hub, turn, caches, events, clock, reconcileMetrics, shards } =
       this.#dependencies;
-    const attempt = createReconcileAttempt({
+    const options: ReconcileAttemptOptions = {
       definition,
       ...{ client, cluster, hub },
       caches,
@@ -388,9 +392,13 @@ export class Controller {
       shardedKeys: this.#shardedKeys,
       dependentLabels: shards && ((owner) => shards.dependentLabels(owner)),
       onRepair: (key) => (repair: FieldRepair) => this.#loopDetector.record(key, repair),
-    });
+    };
+    const attempt = createReconcileAttempt(options);
     const measured = reconcileMetrics === undefined ? attempt : measureAttempt(attempt, reconcileMetrics, clock);
-    return turn === undefined ? measured : takeTurns(measured, turn, kill);
+    return {
+      attempt: turn === undefined ? measured : takeTurns(measured, turn, kill),
+      reportStalled: definition.options.reportsStalled === false ? undefined : createStallReporter(options),
+    };
   }
 
   #runSources(stop: AbortSignal): readonly Promise<void>[] {
@@ -437,16 +445,6 @@ export class Controller {
       pollers.set(source, poller);
     }
     return new ExternalPollers(pollers);
-  }
-
-  /** Records an Event about an object whose key is dropped, if the definition has a reason for it. */
-  #recordDropEvent(key: ObjectKey, error: unknown): void {
-    const { caches, definition, events } = this.#dependencies;
-    const { droppedReason: reason, maxRetries } = definition.options;
-    const regarding = caches.findInformer(definition.primary)?.lister.find(key);
-    if (reason === undefined || regarding === undefined) return;
-    const note = `Given up after ${maxRetries} retries, until something changes: ${errorText(error)}`;
-    events.record({ regarding, type: "Warning", reason, note });
   }
 }
 

@@ -125,7 +125,7 @@ export interface ControllerOptions {
   readonly reconcileTimeoutMs?: number;
   /** Retries of a failing key. When all have failed, the key is dropped until it changes. @default Infinity */
   readonly maxRetries?: number;
-  /** Reason of the Warning Event about an object whose key is dropped after `maxRetries`. @default no Event, only a log record */
+  /** Reason of the Warning Event about an object whose key failed and is not retried. @default "NotRetrying" */
   readonly droppedReason?: string;
   /** The only namespace of the controller: objects elsewhere are neither cached for it nor reconciled. @default the Manager's */
   readonly namespace?: string;
@@ -151,6 +151,8 @@ export interface ControllerOptions {
   readonly ownWrites?: "ignore" | "deliver";
   /** The annotation `pintle.dev/paused` keeps the controller from reconciling an object, see `pausedAnnotation`. @default true */
   readonly isPausable?: boolean;
+  /** An object that is not retried gets a Warning Event and the condition `Stalled`, see `stalledCondition`. @default true */
+  readonly reportsStalled?: boolean;
   /** The controller records Events. @default true */
   readonly recordsEvents?: boolean;
   /**

@@ -67,7 +67,9 @@ export {
   type ReconcileMetricsOptions,
   type ReconcileOutcome,
 } from "./metrics.ts";
+export { allowsCondition } from "./_own_condition.ts";
 export { isPaused, pausedAnnotation, pausedWithDeletion } from "./pause.ts";
+export { notRetryingReason, stalledCondition } from "./stalled.ts";
 export { type KeyHold, type KeyShards, type ShardKey, slotLabel } from "./shards.ts";
 export { ownerAnnotation, ownerUidLabel } from "./label_tracking.ts";
 export { allOf, anyOf, type Change, changed, labelled, not, type Predicate } from "./predicate.ts";

@@ -7,17 +7,8 @@
  * reconciled, whatever the predicate of the watch says.
  * Caveats: a reconcile that runs when the annotation is set finishes. Dependents are deleted with their owner as always.
  */
-import {
-  type Condition,
-  findCondition,
-  type Infer,
-  type KubeObject,
-  type Resource,
-  withCondition,
-} from "../api/mod.ts";
-import { isForbidden, isInvalid } from "../client/mod.ts";
-import type { Crd, StructuralSchema } from "../schema/mod.ts";
-import { isMetadataOnly } from "./caches.ts";
+import { type Condition, findCondition, type KubeObject } from "../api/mod.ts";
+import { changeConditions, type ConditionChange, hasCondition } from "./_own_condition.ts";
 import type { ControllerDefinition } from "./controller_definition.ts";
 import type { Change } from "./predicate.ts";
 import type { Toolbox } from "./toolbox.ts";
@@ -85,57 +76,17 @@ export async function observePause(definition: ControllerDefinition, toolbox: To
   const object = toolbox.find(primary, toolbox.request.key);
   if (object === undefined) return false;
   const paused = isPaused(object as KubeObject);
-  if (definition.writesStatus && hasPausedCondition(primary)) await writeCondition(definition, toolbox, object, paused);
+  if (hasCondition(definition, conditionType)) {
+    await changeConditions(toolbox, { primary, object, type: conditionType }, (before) => withPaused(before, paused));
+  }
   if (paused) toolbox.log.debug("not reconciling, the object is paused", { annotation: pausedAnnotation });
   return paused;
 }
 
-/** Adds the condition to a paused object, and removes it from another one, as if there had been no pause. */
-async function writeCondition<R extends Resource>(
-  { primary }: ControllerDefinition & { readonly primary: R },
-  toolbox: Toolbox,
-  object: Infer<R>,
-  paused: boolean,
-): Promise<void> {
-  const { metadata, status } = object as KubeObject & {
-    readonly status?: { readonly conditions?: readonly Condition[] };
-  };
-  const before = status?.conditions ?? [];
-  if ((findCondition(before, conditionType)?.status === "True") === paused) return;
-  const now = {
-    type: conditionType,
-    status: "True",
-    reason: "Annotated",
-    message: `the annotation ${pausedAnnotation} keeps controllers from reconciling the object`,
-    observedGeneration: metadata.generation,
-  } as const;
-  const conditions = paused
-    ? withCondition(before, now, toolbox.clock.now())
-    : before.filter(({ type }) => type !== conditionType);
-  const { uid, resourceVersion } = metadata;
-  const value = { metadata: { uid, resourceVersion }, status: { conditions } };
-  try {
-    await toolbox.patch(primary, object, { kind: "merge", value: value as never }, "status");
-  } catch (error) {
-    // The condition is for people: a kind that does not allow it, or a missing permission, does not decide about the pause.
-    if (!isInvalid(error) && !isForbidden(error)) throw error;
-    toolbox.log.warn(`cannot write the condition ${conditionType}`, { error });
-  }
-}
-
-/** True for a custom resource whose status has conditions that may be of the type `Paused`. */
-function hasPausedCondition(resource: Resource): boolean {
-  if (!hasDefinition(resource) || isMetadataOnly(resource)) return false;
-  const version = resource.crd.spec.versions.find(({ name }) => name === resource.version);
-  const conditions = propertyOf(propertyOf(version?.schema.openAPIV3Schema, "status"), "conditions");
-  const types = propertyOf(conditions?.items, "type")?.enum;
-  return conditions?.type === "array" && (types === undefined || types.includes(conditionType));
-}
-
-function propertyOf(schema: StructuralSchema | undefined, name: string): StructuralSchema | undefined {
-  return schema?.properties?.[name];
-}
-
-function hasDefinition(resource: Resource): resource is Resource & { readonly crd: Crd } {
-  return "crd" in resource;
+/** The change of the conditions: a paused object has the condition, and another one is as if there had been no pause. */
+function withPaused(before: readonly Condition[], paused: boolean): ConditionChange {
+  if ((findCondition(before, conditionType)?.status === "True") === paused) return { kind: "none" };
+  if (!paused) return { kind: "remove" };
+  const message = `the annotation ${pausedAnnotation} keeps controllers from reconciling the object`;
+  return { kind: "set", reason: "Annotated", message };
 }

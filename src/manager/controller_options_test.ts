@@ -68,7 +68,7 @@ function eventsIn(cluster: FakeCluster): readonly WrittenEvent[] {
   return cluster.writes.filter(({ path }) => path.endsWith("/events")).map(({ body }) => body as WrittenEvent);
 }
 
-test("a dropped key leads to an Event if the controller has a droppedReason, with its own reporting controller", async () => {
+test("a dropped key leads to an Event with the droppedReason and its own reporting controller, unless Events are off", async () => {
   const failing = () => Promise.reject(new Error("Cannot go on: it is broken"));
   const reporting = controller("reporting", {
     maxRetries: 2,
@@ -76,13 +76,15 @@ test("a dropped key leads to an Event if the controller has a droppedReason, wit
     eventComponent: "my-controller",
   })
     .for(ConfigMap).reconcileKey(failing);
-  const silent = controller("silent", { maxRetries: 2 }).for(ConfigMap).reconcileKey(failing);
+  const usual = controller("usual", { maxRetries: 2 }).for(ConfigMap).reconcileKey(failing);
+  const silent = controller("silent", { maxRetries: 2, recordsEvents: false }).for(ConfigMap).reconcileKey(failing);
   const cluster = new FakeCluster();
   cluster.put(pathOf("x"), configMap("x"));
-  await run([reporting, silent], cluster, () => true);
-  const [event, ...more] = eventsIn(cluster);
+  await run([reporting, usual, silent], cluster, () => true);
+  const [event, second, ...more] = eventsIn(cluster).toSorted((a, b) => a.reason < b.reason ? -1 : 1);
   assertEquals([event?.reason, event?.type, event?.reportingController], ["GivenUp", "Warning", "my-controller"]);
   assertMatch(event?.note ?? "", /^Given up after 2 retries, until something changes: .*it is broken/);
+  assertEquals([second?.reason, second?.reportingController], ["NotRetrying", "pintle/usual"]);
   assertEquals(more, []);
 });
 

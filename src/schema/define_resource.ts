@@ -22,6 +22,7 @@ import type {
   VersionOptions,
 } from "./custom_resource.ts";
 import { addRules } from "./_extensions.ts";
+import { InvalidObjectError } from "./invalid_object_error.ts";
 import { type BoundedIssue, boundedParse, maxIssues } from "./bounded_parse.ts";
 import { canonical } from "./_json.ts";
 import type { Draft } from "./_scalars.ts";
@@ -390,9 +391,18 @@ function parserOf<T extends CustomObject>(
 }
 
 /** The error for a value that is not an object of the kind. */
-function cannotParse(kind: string, value: unknown, issues: readonly ParseIssue[]): TypeError {
+function cannotParse(kind: string, value: unknown, issues: readonly ParseIssue[]): InvalidObjectError {
   const list = issues.map(({ path, message }) => path === "" ? message : `${path}: ${message}`);
-  return new TypeError(`Cannot parse ${kind}${nameOf(value)}: ${list.join("; ")}`);
+  return new InvalidObjectError(`Cannot parse ${kind}${nameOf(value)}: ${list.join("; ")}`, {
+    kind,
+    uid: uidOf(value),
+  });
+}
+
+function uidOf(value: unknown): string | undefined {
+  const metadata = typeof value === "object" && value !== null && "metadata" in value ? value.metadata : undefined;
+  if (typeof metadata !== "object" || metadata === null || !("uid" in metadata)) return undefined;
+  return typeof metadata.uid === "string" ? metadata.uid : undefined;
 }
 
 function issueOf(issue: BoundedIssue): ParseIssue {

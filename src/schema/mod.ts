@@ -39,6 +39,7 @@ export {
   type CelOutput,
   type CelSelf,
 } from "./cel_expression.ts";
+export { InvalidObjectError } from "./invalid_object_error.ts";
 export { compareKubeVersions } from "./kube_version.ts";
 export { type ObjectProblem, objectProblems } from "./object_problems.ts";
 export { type EmbeddedSchema, type EmbeddedSchemas, schemas, type TemplateMetadata } from "./embedded_schemas.ts";

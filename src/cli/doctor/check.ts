@@ -8,7 +8,7 @@ import { type Cell, printable, redactText } from "../../observe/mod.ts";
 import { formatValue, type ObjectFormat, table } from "../output/mod.ts";
 
 /** The groups of checks, in their order. */
-type CheckKind = "fleet" | "cluster" | "definition" | "permission" | "lease" | "webhook" | "finalizer";
+type CheckKind = "fleet" | "cluster" | "definition" | "permission" | "lease" | "webhook" | "finalizer" | "stalled";
 
 /** The result of a check. */
 type Verdict =

@@ -19,6 +19,7 @@ import { checkCluster, checkLease } from "./check_cluster.ts";
 import { checkDefinitions, checkFinalizers } from "./check_definitions.ts";
 import { checkPermissions } from "./check_permissions.ts";
 import { checkWebhooks } from "./check_webhooks.ts";
+import { checkStalled } from "./check_stalled.ts";
 import { checkMembers } from "./check_members.ts";
 import { fixLocalRuns } from "./local_runs.ts";
 
@@ -62,8 +63,8 @@ type DoctorFlags = z.output<typeof doctorFlags>;
 export const doctor = subcommand({
   description: [
     "Checks whether controllers can run on a cluster: the connection, the custom resource definitions, the permissions,",
-    "the lease, the webhooks and their certificates, and objects that wait for a finalizer. Calls each webhook, and changes",
-    "nothing without --fix. The exit code is 0 if the controllers can run, and otherwise the one that run would end with.",
+    "the lease, the webhooks and their certificates, and objects that wait for a finalizer or are not retried. Calls each webhook, and",
+    "changes nothing without --fix. The exit code is 0 if the controllers can run, and otherwise the one that run would end with.",
   ].join(" "),
   positionals: { syntax: "[names...]", about: "controllers to check (default: all)" },
   examples: [
@@ -122,7 +123,7 @@ async function runChecks(call: Call<DoctorFlags>): Promise<readonly Check[]> {
   // In a fleet, the kinds of the controllers are in the members.
   const inHub = controllers.filter(({ options }) => options.runsIn === "hub");
   for (const [about, check] of furtherChecks) {
-    const isAboutKinds = flags.clusters !== undefined && (about === "definition" || about === "finalizer");
+    const isAboutKinds = flags.clusters !== undefined && kindChecks.has(about);
     checks.push(...await resultOf(about, check, isAboutKinds ? { ...context, controllers: inHub } : context));
   }
   if (flags.clusters !== undefined) checks.push(...await checkMembers(context, checksOfMember, flags));
@@ -135,7 +136,11 @@ const furtherChecks = [
   ["lease", checkLease],
   ["webhook", checkWebhooks],
   ["finalizer", checkFinalizers],
+  ["stalled", checkStalled],
 ] as const;
+
+/** The checks of objects and their kinds, which in a fleet are in the members. */
+const kindChecks: ReadonlySet<Check["about"]> = new Set(["definition", "finalizer", "stalled"]);
 
 /** The checks of one cluster of a fleet. The Lease and the webhooks are those of the hub. */
 async function checksOfMember(context: DoctorContext, connectTimeoutMs: number): Promise<readonly Check[]> {

@@ -3,6 +3,7 @@ import { CertificateAuthority } from "../../../tests/controlplane/certificate_au
 import { controller, type ControllerDefinition, done } from "../../controller/mod.ts";
 import { withWebhooks } from "../../manager/mod.ts";
 import { converting, defaulting } from "../../webhook/mod.ts";
+import { defineResource, z } from "../../schema/mod.ts";
 import { emptyList, Website, websiteController } from "../testing/test_kinds.ts";
 import { type CommandResult, runCommandLine } from "../testing/run_command.ts";
 import { type FakeResponse, FakeServer, statusResponse } from "../testing/fake_server.ts";
@@ -180,6 +181,53 @@ test("doctor reviews the permissions of leader election with --leader-elect", as
   assertEquals(code, 4);
   assertMatch(out, /FAILED +permission +--leader-elect +may not create leases\.coordination\.k8s\.io in default/);
   assertMatch(out, /ok +permission +--leader-elect +get, update leases\.coordination\.k8s\.io x in default/);
+});
+
+test("doctor lists objects that are not retried, by their condition", async () => {
+  const Site = defineResource({
+    ...{ group: "example.dev", version: "v1", kind: "Site", scope: "Namespaced" },
+    spec: z.object({ host: z.string() }),
+    status: z.object({ conditions: z.array(z.any()).optional() }),
+  });
+  const sites = controller("sites").for(Site).reconcile(nothing);
+  const item = (name: string, ...conditions: readonly object[]) => ({
+    metadata: { namespace: "shop", name },
+    status: { conditions },
+  });
+  const stalled = (status: string) => ({
+    type: "Stalled",
+    status,
+    reason: "NotRetrying",
+    message: "the host is taken",
+  });
+  const crd = "GET /apis/apiextensions.k8s.io/v1/customresourcedefinitions/sites.example.dev";
+  const of = (...items: readonly object[]) => ({
+    [crd]: { ...Site.crd, status: established },
+    "GET /apis/example.dev/v1/sites": { ...emptyList, items },
+  });
+  const clean = await doctor(of(item("a"), item("b", stalled("False"))), "", [sites]);
+  assertMatch(clean.out, /ok +stalled +sites +every object of sites\.example\.dev is retried/);
+  const { code, out } = await doctor(of(item("a", stalled("True")), item("b", stalled("True"))), "", [sites]);
+  assertEquals(code, 0);
+  assertMatch(
+    out,
+    /warning +stalled +sites +2 objects of sites\.example\.dev are not retried: shop\/a: the host is taken\. Change/,
+  );
+});
+
+test("doctor lists objects of kinds without conditions that are not retried, by the Events of their controller", async () => {
+  const event = (name: string, reportingController = "controller/website") => ({
+    metadata: { namespace: "shop", name: `${name}.1` },
+    regarding: { kind: "Website", namespace: "shop", name },
+    ...{ reason: "NotRetrying", type: "Warning", note: "Not retried: it is broken", reportingController },
+  });
+  const items = [event("a"), event("a"), event("b", "other/website")];
+  const { code, out } = await doctor({ "GET /apis/events.k8s.io/v1/events": { ...emptyList, items } });
+  assertEquals(code, 0);
+  assertMatch(
+    out,
+    /warning +stalled +website +1 object of websites\.example\.dev is not retried: shop\/a: Not retried/,
+  );
 });
 
 test("doctor counts objects whose deletion waits for a finalizer", async () => {

@@ -136,7 +136,10 @@ export class PlannedCluster implements AsyncDisposable {
     this.#manager = manager;
     for (const controller of controllers) {
       const observed = this.convergence.observe(this.#withOrigin(controller), { maxRetries });
-      manager.add(observed, { ...optionsOf(controller), ...{ resyncMs: 0, maxRetries: observed.options.maxRetries } });
+      const { maxRetries: given } = observed.options;
+      // A key that only the plan gives up would be retried by `run`.
+      const reportsStalled = controller.options.maxRetries !== undefined && controller.options.reportsStalled;
+      manager.add(observed, { ...optionsOf(controller), resyncMs: 0, maxRetries: given, reportsStalled });
     }
     this.#track(manager.run(this.#stop.signal));
     await drain();
