@@ -37,6 +37,8 @@ export interface MemberLease {
 export interface GroupView {
   /** The names of the replicas that are alive, this one included. */
   readonly live: readonly string[];
+  /** Those of them whose Leases have not changed for a while. They may be gone, so nothing waits for them to claim a slot. */
+  readonly silent: ReadonlySet<string>;
   /** The claims of all other replicas whose claims count. */
   readonly claims: ReadonlyMap<string, ReadonlySet<number>>;
   /** Leases that have not changed for their whole duration. Their claims count until the Lease is taken away. */
@@ -53,6 +55,9 @@ interface Observation {
   readonly isDeleted: boolean;
 }
 
+/** What a replica does not wait for: a claim of one whose Lease has not changed for so many periods of its renewals. */
+const silentAfterPeriods = 2.5;
+
 /** A Lease without a holder is deleted when so many durations have passed: the others have seen it by then. */
 const leftAfterDurations = 4;
 
@@ -60,12 +65,17 @@ const leftAfterDurations = 4;
 export class Membership {
   readonly #self: string;
   readonly #leaseDurationMs: number;
+  readonly #silentAfterMs: number;
   readonly #observed = new Map<string, Observation>();
 
-  /** @param self the name of this replica @param leaseDurationMs the shortest time that a silent replica gets */
-  constructor(self: string, leaseDurationMs: number) {
+  /** @param leaseDurationMs the shortest time that a silent replica gets @param retryPeriodMs between two renewals */
+  constructor(
+    self: string,
+    { leaseDurationMs, retryPeriodMs }: { readonly leaseDurationMs: number; readonly retryPeriodMs: number },
+  ) {
     this.#self = self;
     this.#leaseDurationMs = leaseDurationMs;
+    this.#silentAfterMs = silentAfterPeriods * retryPeriodMs;
   }
 
   /**
@@ -109,6 +119,7 @@ export class Membership {
     );
     return {
       live: [this.#self, ...alive.map(({ lease }) => lease.name)],
+      silent: new Set(alive.filter(({ at }) => now - at >= this.#silentAfterMs).map(({ lease }) => lease.name)),
       claims: new Map(holding.map(({ lease }) => [lease.name, lease.claim ?? allSlots])),
       expired: holding.filter((one) => !one.isDeleted && this.#isExpired(one, now)).map(({ lease }) => lease),
       left: left.map(({ lease }) => lease),
@@ -167,20 +178,35 @@ export interface PlanOptions {
 /** Decides what follows from a read. */
 export function planSlots({ self, view, own, isReady, isStopping = false }: PlanOptions): SlotPlan {
   const { claimed, held, draining } = own;
-  const assigned = assignSlots(view.live);
+  const ownerOf = slotOwners(view);
   const blocked = new Set([...view.claims.values()].flatMap((claim) => [...claim]));
   // A slot stays where it is until the replica to which it is assigned asks for it.
   const isToGive = (slot: number) => {
-    const member = assigned[slot] ?? self;
+    const member = ownerOf(slot);
     return isStopping || (member !== self && view.claims.get(member)?.has(slot) === true);
   };
   const gained = new Set([...claimed].filter((slot) => !held.has(slot) && !blocked.has(slot) && !isToGive(slot)));
   const toDrain = new Set([...held].filter((slot) => !draining.has(slot) && isToGive(slot)));
   const isKept = (slot: number) => held.has(slot) || gained.has(slot) || !isToGive(slot);
-  const wanted = isReady && !isStopping ? [...allSlots].filter((slot) => assigned[slot] === self) : [];
+  const wanted = isReady && !isStopping ? [...allSlots].filter((slot) => ownerOf(slot) === self) : [];
   const claim = new Set([...[...claimed].filter(isKept), ...wanted]);
   const waiting = new Set([...claim].filter((slot) => !held.has(slot) && !gained.has(slot)));
   return { gained, toDrain, claim, waiting };
+}
+
+/**
+ * The replica that each slot belongs to. A silent one gets no slot that it has not claimed: it may be gone, and the slot would
+ * have no replica until its Lease has expired too.
+ */
+function slotOwners({ live, silent, claims }: GroupView): (slot: number) => string {
+  const assigned = assignSlots(live);
+  if (silent.size === 0) return (slot) => assigned[slot] ?? "";
+  const amongOthers = assignSlots(live.filter((name) => !silent.has(name)));
+  return (slot) => {
+    const member = assigned[slot] ?? "";
+    const isWaitedFor = !silent.has(member) || claims.get(member)?.has(slot) === true;
+    return isWaitedFor ? member : amongOthers[slot] ?? "";
+  };
 }
 
 /** The slots that both have. */

@@ -12,6 +12,7 @@ import { areSameSlots, commonSlots, type MemberLease, Membership, planSlots } fr
 import { allSlots, assignSlots } from "./slots.ts";
 
 const leaseMs = 15_000, deadlineMs = 10_000, pollMs = 500;
+const timing = { leaseDurationMs: leaseMs, retryPeriodMs: 2_000 };
 const none: ReadonlySet<number> = new Set();
 
 interface Stored extends MemberLease {
@@ -62,7 +63,7 @@ class Member {
 
   constructor(name: string, now: number) {
     this.name = name;
-    this.membership = new Membership(name, leaseMs);
+    this.membership = new Membership(name, timing);
     this.renewedAt = now;
     this.nextAt = now;
   }
@@ -254,7 +255,7 @@ test("a replica that crashed is replaced within the lease duration and a few sec
 });
 
 test("a slot stays with its replica until the one to which it is assigned asks for it", () => {
-  const view = { live: ["a", "b"], claims: new Map([["b", none]]), expired: [], left: [] };
+  const view = { live: ["a", "b"], silent: new Set<string>(), claims: new Map([["b", none]]), expired: [], left: [] };
   const own = { claimed: allSlots, held: allSlots, draining: none };
   const plan = planSlots({ self: "a", view, own, isReady: true });
   assertEquals([plan.toDrain.size, plan.claim.size], [0, allSlots.size]);
@@ -262,16 +263,38 @@ test("a slot stays with its replica until the one to which it is assigned asks f
 
 test("a claim that cannot be read counts as all slots", () => {
   const lease = { name: "b", version: "1", holder: "b", durationMs: leaseMs, claim: undefined };
-  const view = new Membership("a", leaseMs).observe([lease], 0);
+  const view = new Membership("a", timing).observe([lease], 0);
   assertEquals(view.claims.get("b")?.size, allSlots.size);
 });
 
 test("a Lease that a user deletes blocks the slots of its replica for the lease duration", () => {
-  const membership = new Membership("a", leaseMs);
+  const membership = new Membership("a", timing);
   const lease = { name: "b", version: "1", holder: "b", durationMs: leaseMs, claim: new Set([1]) };
   membership.observe([lease], 0);
   const deleted = membership.observe([], 1_000);
   assertEquals([deleted.live, deleted.claims.has("b")], [["a"], true]);
   assertEquals(membership.observe([], 15_999).claims.has("b"), true);
   assertEquals(membership.observe([], 16_000).claims.has("b"), false);
+});
+
+test("a replica that went silent before it claimed its slots gets none until it renews its Lease", () => {
+  const membership = new Membership("a", timing);
+  const lease = { name: "b", version: "1", holder: "b", durationMs: leaseMs, claim: none };
+  const own = { claimed: none, held: none, draining: none };
+  const claimAt = (now: number, version: string) =>
+    planSlots({ self: "a", view: membership.observe([{ ...lease, version }], now), own, isReady: true }).claim.size;
+  const part = claimAt(0, "1");
+  assert(part < allSlots.size, `${part} slots`);
+  assertEquals([claimAt(4_999, "1"), claimAt(5_000, "1"), claimAt(6_000, "2")], [part, allSlots.size, part]);
+});
+
+test("a replica that went silent keeps the slots that it has claimed until its Lease has expired", () => {
+  const membership = new Membership("a", timing);
+  const lease = { name: "b", version: "1", holder: "b", durationMs: leaseMs, claim: allSlots };
+  const own = { claimed: none, held: none, draining: none };
+  membership.observe([lease], 0);
+  const [before, after] = [14_999, 15_000].map((now) => membership.observe([lease], now));
+  assertEquals([before?.silent.has("b"), before?.expired.length, after?.expired.length], [true, 0, 1]);
+  const plan = planSlots({ self: "a", view: before ?? membership.observe([lease], 0), own, isReady: true });
+  assertEquals(plan.gained.size, 0);
 });

@@ -257,12 +257,12 @@ export class ShardMember {
   /** Follows the group until `signal`. Never rejects. */
   async #follow(term: Term, signal: AbortSignal): Promise<void> {
     const { client, namespace, name: group } = this.#options;
-    const { leaseDurationMs, renewDeadlineMs, retryPeriodMs } = this.#timing;
+    const { renewDeadlineMs, retryPeriodMs } = this.#timing;
     const clock = this.#clock;
     const member: Membered = {
       term,
       leases: new MemberLeases({ client, namespace, group, timeoutMs: renewDeadlineMs / 2, clock }),
-      membership: new Membership(this.name, leaseDurationMs),
+      membership: new Membership(this.name, this.#timing),
       joinedAt: clock.monotonic(),
     };
     while (!signal.aborted) {
