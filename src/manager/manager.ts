@@ -11,6 +11,8 @@
  */
 import { aborted, type Clock, onAbort, Recovery, type Scope, scope, systemClock, systemRandom } from "../async/mod.ts";
 import { type Client, recoveryTransport } from "../client/mod.ts";
+import type { KubeObject, Resource } from "../api/mod.ts";
+import type { CachePart, SharedInformer } from "../cache/mod.ts";
 import type { ControllerDefinition, ControllerOptions } from "../controller/mod.ts";
 import { type Logger, logger } from "../observe/mod.ts";
 import { cacheMetrics } from "./cache_metrics.ts";
@@ -47,6 +49,13 @@ export let debugStateOf: (manager: Manager) => DebugState;
 /** This replica in its group; undefined without sharding. For the debug endpoint and the simulation. */
 export let shardsOf: (manager: Manager) => ShardMember | undefined;
 
+/** The cache of a controller for a kind that it watches, and the part of the kind that it has. For the simulation. */
+export let controllerCacheOf: (
+  manager: Manager,
+  definition: ControllerDefinition,
+  resource: Resource,
+) => { readonly informer: SharedInformer<KubeObject>; readonly part: CachePart | undefined };
+
 /** What a Fleet needs of the Manager of its hub. No property, since users do not need it. */
 export let hubPartsOf: (manager: Manager) => HubParts<ManagerOptions>;
 
@@ -81,6 +90,10 @@ export class Manager {
         parked: () => manager.#controllers.parked(),
       });
     shardsOf = (manager) => manager.#shards;
+    controllerCacheOf = (manager, definition, resource) => ({
+      informer: manager.#caches.of(definition).informer(resource),
+      part: manager.#caches.partOf(definition, resource),
+    });
     hubPartsOf = (manager) => ({
       options: manager.#options,
       client: manager.#fencedClient,

@@ -61,7 +61,7 @@ export {
 } from "./debug/mod.ts";
 export { customDefinitions, type DefinitionOptions, isCustomResource, withConversions } from "./custom_definitions.ts";
 export type { ParkedKey, RequeuedKey, RetryingKey } from "./controller_group.ts";
-export { debugStateOf, hubPartsOf, Manager, shardsOf } from "./manager.ts";
+export { controllerCacheOf, debugStateOf, hubPartsOf, Manager, shardsOf } from "./manager.ts";
 export type { ManagerElection, ManagerOptions } from "./manager_options.ts";
 export { asMember, type FleetMembership, type HubParts, type LeaderPart, type Terms } from "./membership.ts";
 export {

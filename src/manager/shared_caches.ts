@@ -178,6 +178,11 @@ export class SharedCaches implements ManagerCaches {
     return new ControllerCaches(this, { primary, namespace, selector, parts });
   }
 
+  /** The part that a sharded controller caches of a kind that it watches; undefined when that is everything. */
+  partOf(definition: Pick<ControllerDefinition, "options" | "watches">, resource: Resource): CachePart | undefined {
+    return this.#partsOf(definition)?.get(resourceId(resource));
+  }
+
   /** The parts that a sharded controller caches of its kinds; of kinds that it maps to keys, it needs all objects. */
   #partsOf({ options, watches }: Pick<ControllerDefinition, "options" | "watches">): KindParts | undefined {
     const parts = this.#parts;

@@ -3,11 +3,13 @@
  * updates, then deleted, and no update from one UID to another. cacheViolations() compares the caches with the server at the
  * end of a run.
  */
-import { keyOf, type KubeObject, type ObjectKey, type Resource, resourceId, resourceName } from "../api/mod.ts";
-import type { OperatorController } from "../manager/mod.ts";
+import { keyOf, type KubeObject, type ObjectKey, type Resource, resourceName } from "../api/mod.ts";
+import type { CachePart, SharedInformer } from "../cache/mod.ts";
+import { controllerCacheOf, type OperatorController, shardsOf } from "../manager/mod.ts";
 import type { OperatorProcess } from "./_operator_process.ts";
 import type { SimulatedServer } from "./_simulated_server.ts";
 import { differingKeys } from "./summary.ts";
+import type { PointCounts } from "./fault_points.ts";
 import type { Violation } from "./violation.ts";
 
 /** Violations that are reported for one run. */
@@ -25,10 +27,11 @@ export class HandlerOracle {
 
   /** Adds the handlers to a process that was just started. */
   observe(process: OperatorProcess): void {
-    for (const watched of this.#watched) {
-      const recorder = new HandlerRecorder(process, watched, (problem) => this.#problems.push(problem));
+    const shards = shardsOf(process.manager);
+    for (const { watched, informer, part } of cachesOf(process, this.#watched)) {
+      const recorder = new HandlerRecorder({ process, watched, part, onProblem: (text) => this.#problems.push(text) });
       this.#recorders.push(recorder);
-      const informer = process.manager.caches.informer(watched.resource, watched.namespace);
+      shards?.holds.listen({ onGained: () => {}, onEnded: () => recorder.forgetOthers() });
       informer.addHandler(recorder, { name: "simulation" });
     }
   }
@@ -41,61 +44,87 @@ export class HandlerOracle {
   }
 }
 
-/** A handler that records the UIDs of the objects it was notified of. */
-export class HandlerRecorder {
+/** Options of a {@link HandlerRecorder}. */
+export interface HandlerRecorderOptions {
   readonly process: Pick<OperatorProcess, "id" | "hasEnded">;
-  readonly #watched: WatchedResource;
-  readonly #onProblem: (message: string) => void;
-  readonly #uids = new Map<ObjectKey, string | undefined>();
+  readonly watched: Pick<WatchedResource, "resource" | "namespace">;
+  /** The part of the kind that the replica has. @default everything */
+  readonly part?: Pick<CachePart, "includes"> | undefined;
+  readonly onProblem: (message: string) => void;
+}
 
-  constructor(process: HandlerRecorder["process"], watched: WatchedResource, onProblem: (message: string) => void) {
-    this.process = process;
-    this.#watched = watched;
-    this.#onProblem = onProblem;
+/**
+ * A handler that records the objects it was notified of. What leaves the part of a replica is forgotten without events, and what
+ * handlers hear of it later does not count.
+ */
+export class HandlerRecorder {
+  readonly #options: HandlerRecorderOptions;
+  readonly #objects = new Map<ObjectKey, KubeObject>();
+
+  constructor(options: HandlerRecorderOptions) {
+    this.#options = options;
+  }
+
+  get process(): HandlerRecorderOptions["process"] {
+    return this.#options.process;
+  }
+
+  /** Must be called when the part has become smaller. */
+  forgetOthers(): void {
+    for (const [key, object] of this.#objects) if (!this.#includes(object)) this.#objects.delete(key);
   }
 
   onAdd(object: KubeObject): void {
+    if (!this.#includes(object)) return;
     const key = keyOf(object);
-    if (this.#uids.has(key)) this.#report(`${key} was added twice without a deletion in between`);
-    this.#uids.set(key, object.metadata.uid);
+    if (this.#objects.has(key)) this.#report(`${key} was added twice without a deletion in between`);
+    this.#objects.set(key, object);
   }
 
   onUpdate(old: KubeObject, object: KubeObject): void {
+    if (!this.#includes(object)) return;
     const key = keyOf(object);
     const { uid } = object.metadata;
-    if (!this.#uids.has(key)) this.#report(`${key} was updated before it was added`);
-    else if (old.metadata.uid !== uid || this.#uids.get(key) !== uid) {
-      this.#report(`an update of ${key} changed the UID`);
-    }
-    this.#uids.set(key, uid);
+    if (!this.#objects.has(key)) this.#report(`${key} was updated before it was added`);
+    else if (old.metadata.uid !== uid || this.#uidOf(key) !== uid) this.#report(`an update of ${key} changed the UID`);
+    this.#objects.set(key, object);
   }
 
   onDelete({ key, lastKnown }: { readonly key: ObjectKey; readonly lastKnown: KubeObject }): void {
-    if (!this.#uids.has(key)) this.#report(`${key} was deleted before it was added`);
-    else if (this.#uids.get(key) !== lastKnown.metadata.uid) {
+    if (!this.#objects.has(key)) {
+      if (this.#includes(lastKnown)) this.#report(`${key} was deleted before it was added`);
+    } else if (this.#uidOf(key) !== lastKnown.metadata.uid) {
       this.#report(`the deletion of ${key} had the UID of another object`);
     }
-    this.#uids.delete(key);
+    this.#objects.delete(key);
   }
 
   /** The differences between the recorded objects and those of the server. */
   differences(server: Pick<SimulatedServer, "list">): readonly string[] {
-    const { resource, namespace } = this.#watched;
-    const stored = new Map<ObjectKey, string | undefined>(
-      server.list(resourceName(resource), namespace).map((object) => [keyOf(object), object.metadata.uid]),
-    );
-    return differingKeys(stored, this.#uids).map((key) => {
-      const change = !stored.has(key) ? "was deleted" : this.#uids.has(key) ? "was replaced" : "was created";
+    const { watched: { resource, namespace } } = this.#options;
+    const included = server.list(resourceName(resource), namespace).filter((object) => this.#includes(object));
+    const stored = new Map(included.map((object) => [keyOf(object), object.metadata.uid]));
+    const recorded = new Map([...this.#objects].map(([key, { metadata: { uid } }]) => [key, uid]));
+    return differingKeys(stored, recorded).map((key) => {
+      const change = !stored.has(key) ? "was deleted" : recorded.has(key) ? "was replaced" : "was created";
       return `${this.#name}: ${key} ${change}, and the handlers were not notified`;
     });
   }
 
+  #includes(object: KubeObject): boolean {
+    return this.#options.part?.includes(object) ?? true;
+  }
+
+  #uidOf(key: ObjectKey): string | undefined {
+    return this.#objects.get(key)?.metadata.uid;
+  }
+
   #report(message: string): void {
-    this.#onProblem(`${this.#name}: ${message}`);
+    this.#options.onProblem(`${this.#name}: ${message}`);
   }
 
   get #name(): string {
-    return `process ${this.process.id}, ${resourceName(this.#watched.resource)}`;
+    return `process ${this.process.id}, ${resourceName(this.#options.watched.resource)}`;
   }
 }
 
@@ -106,18 +135,19 @@ export function cacheViolations(
   controllers: readonly OperatorController[],
 ): readonly Violation[] {
   const watched = watchedResources(controllers);
-  return processes.flatMap((process) => watched.flatMap((one) => cacheDifferences(server, process, one)));
+  return processes.flatMap((process) =>
+    cachesOf(process, watched).flatMap((cache) => cacheDifferences(server, process, cache))
+  );
 }
 
 function cacheDifferences(
   server: SimulatedServer,
   process: OperatorProcess,
-  { resource, namespace }: WatchedResource,
+  { watched: { resource, namespace }, informer, part }: WatchedCache,
 ): readonly Violation[] {
-  const informer = process.manager.caches.findInformer(resource, namespace);
-  if (informer === undefined) return [];
+  const included = server.list(resourceName(resource), namespace).filter((object) => part?.includes(object) ?? true);
   const stored = new Map<string, string | undefined>(
-    server.list(resourceName(resource), namespace).map((object) => [keyOf(object), object.metadata.resourceVersion]),
+    included.map((object) => [keyOf(object), object.metadata.resourceVersion]),
   );
   const cached = new Map<string, string | undefined>(
     informer.lister.list().map((object) => [keyOf(object), object.metadata.resourceVersion]),
@@ -129,19 +159,85 @@ function cacheDifferences(
   }));
 }
 
-/** A resource that controllers watch. */
-export interface WatchedResource {
+/** A resource that a controller watches. */
+interface WatchedResource {
+  readonly controller: OperatorController;
   readonly resource: Resource;
   /** @default all namespaces, or the resource is cluster-scoped */
   readonly namespace: string | undefined;
 }
 
 function watchedResources(controllers: readonly OperatorController[]): readonly WatchedResource[] {
-  const watched = controllers.flatMap(({ watches, options: { namespace } }) =>
-    watches.map(({ resource }): WatchedResource => ({
+  return controllers.flatMap((controller) =>
+    controller.watches.map(({ resource }) => ({
+      controller,
       resource,
-      namespace: resource.scope === "Namespaced" ? namespace : undefined,
+      namespace: resource.scope === "Namespaced" ? controller.options.namespace : undefined,
     }))
   );
-  return [...new Map(watched.map((one) => [`${resourceId(one.resource)} ${one.namespace}`, one])).values()];
+}
+
+/** The cache of a process for a resource. */
+interface WatchedCache {
+  readonly watched: WatchedResource;
+  readonly informer: SharedInformer<KubeObject>;
+  /** @default everything */
+  readonly part: CachePart | undefined;
+}
+
+/** The caches of a process, each once. Sharded controllers with different shard keys have different parts of a kind. */
+function cachesOf(process: OperatorProcess, all: readonly WatchedResource[]): readonly WatchedCache[] {
+  const { manager } = process;
+  const isSharded = shardsOf(manager) !== undefined;
+  const caches = all.map((watched): WatchedCache => {
+    const { controller, resource, namespace } = watched;
+    if (isSharded) return { watched, ...controllerCacheOf(manager, controller, resource) };
+    return { watched, informer: manager.caches.informer(resource, namespace), part: undefined };
+  });
+  return [...new Map(caches.map((cache) => [cache.informer, cache])).values()];
+}
+
+/** True when a controller of a process caches an object as it is on the server. */
+export function isKept(
+  { manager }: OperatorProcess,
+  controller: OperatorController,
+  { resource, stored }: { readonly resource: Resource; readonly stored: KubeObject },
+): boolean {
+  if (shardsOf(manager) === undefined) return true;
+  return controllerCacheOf(manager, controller, resource).part?.includes(stored) ?? true;
+}
+
+/** What decides how often the processes of a run may list. */
+export interface ListLimits {
+  readonly controllers: readonly OperatorController[];
+  /** All processes that were started. */
+  readonly processes: readonly OperatorProcess[];
+  readonly replicas: number;
+  readonly sharded: boolean;
+  /** How often all replicas were started at most. */
+  readonly starts: number;
+}
+
+/** The collections that were listed more often than starts, gains of slots and faults make necessary. */
+export function listViolations(
+  { lists, relists }: Pick<PointCounts, "lists" | "relists">,
+  limits: ListLimits,
+): readonly Violation[] {
+  return [...lists].flatMap(([collection, count]) => {
+    const needed = limits.sharded ? neededLists(collection, limits) : limits.replicas * limits.starts;
+    if (count <= needed + relists) return [];
+    return [{
+      invariant: "list-count",
+      message: `${collection} was listed ${count} times, ${needed + relists} are enough`,
+    }];
+  });
+}
+
+/** A sharded replica lists its part again each time that it has gained slots. */
+function neededLists(collection: string, { controllers, processes }: ListLimits): number {
+  const watched = watchedResources(controllers).filter(({ resource }) => resourceName(resource) === collection);
+  return processes.reduce((sum, process) => {
+    const gains = shardsOf(process.manager)?.holds.generation ?? 0;
+    return sum + cachesOf(process, watched).length * Math.max(1, gains);
+  }, 0);
 }

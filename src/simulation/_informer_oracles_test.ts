@@ -13,7 +13,8 @@ function object(uid: string): KubeObject {
 function problemsOf(notify: (recorder: HandlerRecorder) => void, stored: readonly KubeObject[]): readonly string[] {
   const problems: string[] = [];
   const watched = { resource: builtin.ConfigMap, namespace: undefined };
-  const recorder = new HandlerRecorder({ id: 1, hasEnded: false }, watched, (message) => problems.push(message));
+  const onProblem = (message: string) => void problems.push(message);
+  const recorder = new HandlerRecorder({ process: { id: 1, hasEnded: false }, watched, onProblem });
   notify(recorder);
   const all = [...problems, ...recorder.differences({ list: () => stored })];
   return all.map((line) => line.replace(/^.*configmaps: /, ""));
@@ -80,3 +81,23 @@ const cases: readonly (readonly [
 for (const [name, notify, stored, problems] of cases) {
   test(`the oracle reports ${name}`, () => assertEquals(problemsOf(notify, stored.map(object)), problems));
 }
+
+test("the oracle forgets what leaves the part of a replica, and compares only the part with the server", () => {
+  const problems: string[] = [];
+  const watched = { resource: builtin.ConfigMap, namespace: undefined };
+  let uids: readonly string[] = ["1"];
+  const part = { includes: ({ metadata: { uid = "" } }: KubeObject) => uids.includes(uid) };
+  const onProblem = (message: string) => void problems.push(message);
+  const recorder = new HandlerRecorder({ process: { id: 1, hasEnded: false }, watched, part, onProblem });
+  const differences = (stored: readonly string[]) => recorder.differences({ list: () => stored.map(object) }).length;
+  recorder.onAdd(object("1"));
+  assertEquals([differences(["1"]), differences([]), differences(["2"])], [0, 1, 1]);
+  uids = [];
+  recorder.forgetOthers();
+  recorder.onUpdate(object("1"), object("1"));
+  assertEquals(differences(["1"]), 0);
+  uids = ["1"];
+  assertEquals(differences(["1"]), 1);
+  recorder.onAdd(object("1"));
+  assertEquals([differences(["1"]), problems], [0, []]);
+});

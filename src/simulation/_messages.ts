@@ -31,6 +31,11 @@ export function isFullList({ url }: Request, info: RequestInfo | undefined): boo
   return searchParams.get("sendInitialEvents") === "true";
 }
 
+/** Compares sort keys. */
+export function byOrder(one: { readonly order: string }, other: { readonly order: string }): number {
+  return one.order === other.order ? 0 : one.order < other.order ? -1 : 1;
+}
+
 /** `deployments.apps`, without the subresource. */
 export function collectionOf(info: RequestInfo | undefined): string {
   if (info === undefined) return "";

@@ -10,6 +10,7 @@ import { type RequestInfo, requestInfo } from "../manager/mod.ts";
 import {
   type BufferedResponse,
   bufferResponse,
+  byOrder,
   collectionOf,
   connectionError,
   errorResponse,
@@ -23,7 +24,7 @@ import {
   targetPath,
   writtenPath,
 } from "./_messages.ts";
-import { PausedProcesses, type PendingRequest, type ProxiedProcess } from "./_proxied_process.ts";
+import { isUnreachable, PausedProcesses, type PendingRequest, type ProxiedProcess } from "./_proxied_process.ts";
 import { CompactedHistory, fetchStale } from "./_stale_reads.ts";
 import { deliverEvents, type Delivery, WatchPipe } from "./_watch_pipe.ts";
 import type { FaultIndex } from "./_fault_index.ts";
@@ -53,6 +54,8 @@ export interface NetworkProxyOptions<Process extends ProxiedProcess> {
   readonly onReady?: () => void;
   /** Kills a process, which starts again after `downMs`. */
   crash(process: Process, downMs: number): void;
+  /** Another replica joins or leaves for some time. @default nothing happens */
+  scale?(process: Process, fault: FaultOf<"scale">): void;
   /** A user changes the object of a write. @param body of the write */
   actAsUser(action: UserAction, path: string, body: string): Promise<void>;
   /** A user deletes the Lease. @param process the one that is about to write */
@@ -98,7 +101,7 @@ export class NetworkProxy<Process extends ProxiedProcess> {
     this.#delivery = this.#newDelivery(options);
   }
 
-  /** Virtual time of the last counted write. */
+  /** Virtual time of the last counted write that the server accepted. */
   get lastWriteAt(): number {
     return this.#lastWriteAt;
   }
@@ -222,7 +225,7 @@ export class NetworkProxy<Process extends ProxiedProcess> {
   async #read(pending: PendingRequest<Process>): Promise<void> {
     const { process, request, info } = pending;
     const { faults } = this.#options;
-    if (this.#isUnreachable(process)) return this.#rejectUnreachable(pending);
+    if (isUnreachable(pending, this.#now())) return this.#rejectUnreachable(pending);
     const number = ++this.counts.reads;
     const [fault] = faults.atRead(number, this.#point(pending));
     if (fault !== undefined) {
@@ -275,9 +278,9 @@ export class NetworkProxy<Process extends ProxiedProcess> {
   }
 
   async #write(pending: PendingRequest<Process>): Promise<void> {
-    const { process, info } = pending;
+    const { info } = pending;
     const { faults } = this.#options;
-    if (this.#isUnreachable(process)) return this.#rejectUnreachable(pending);
+    if (isUnreachable(pending, this.#now())) return this.#rejectUnreachable(pending);
     const isLock = this.#options.isLock?.(pending.request) === true;
     if (isLock || !isCounted(info)) return await this.#writeUncounted(pending);
     const number = ++this.counts.writes;
@@ -306,12 +309,13 @@ export class NetworkProxy<Process extends ProxiedProcess> {
     const body = due.some(({ kind }) => kind === "actor") ? await request.clone().text() : "";
     const since = revision();
     const response = await bufferResponse(await this.#options.server(request));
-    this.#lastWriteAt = this.#now();
-    const { status } = response;
-    if (status < 300) this.#successfulWrites++;
+    if (response.status < 300) {
+      this.#lastWriteAt = this.#now();
+      this.#successfulWrites++;
+    }
     if (this.#options.recorder !== undefined) {
       const { resourceVersion } = response;
-      this.#note("operator", pending, `write ${number}: ${status}`, { resourceVersion, since });
+      this.#note("operator", pending, `write ${number}: ${response.status}`, { resourceVersion, since });
     }
     await this.#applyAfter(pending, { response, body }, due);
   }
@@ -326,7 +330,11 @@ export class NetworkProxy<Process extends ProxiedProcess> {
         await this.#options.actAsUser(fault.act, targetPath(request, body), body);
       }
       if (fault.kind === "crash" && fault.moment === "before") return this.#crash(process, fault.downMs);
-      if (fault.kind === "partition") {
+      if (fault.kind === "scale") this.#options.scale?.(process, fault);
+      if (fault.kind === "partition" && fault.only !== undefined) {
+        process.leasesUnreachableUntil = this.#now() + fault.forMs;
+        this.#delay(() => {}, fault.forMs);
+      } else if (fault.kind === "partition") {
         process.unreachableUntil = this.#now() + fault.forMs;
         // A list that has not ended begins anew.
         this.counts.relists += this.#watches.filter((watch) =>
@@ -442,10 +450,6 @@ export class NetworkProxy<Process extends ProxiedProcess> {
     return { verb: info.verb, resource: resourceOf(info), name: key };
   }
 
-  #isUnreachable(process: Process): boolean {
-    return this.#now() < process.unreachableUntil;
-  }
-
   #rejectUnreachable(pending: PendingRequest<Process>): void {
     this.#lastFaultAt = this.#now();
     this.#note("operator", pending, "unreachable");
@@ -489,8 +493,4 @@ export class NetworkProxy<Process extends ProxiedProcess> {
 async function pass(next: () => Promise<void> | void): Promise<true> {
   await next();
   return true;
-}
-
-function byOrder(one: { readonly order: string }, other: { readonly order: string }): number {
-  return one.order === other.order ? 0 : one.order < other.order ? -1 : 1;
 }

@@ -5,7 +5,13 @@
 import { type Clock, drain, type Random, sleepOn } from "../async/mod.ts";
 import { Client, type Transport } from "../client/mod.ts";
 import type { ControllerAccounts } from "../cluster/mod.ts";
-import { Manager, type ManagerElection, type OperatorController, type ShardingOptions } from "../manager/mod.ts";
+import {
+  LeaseLostError,
+  Manager,
+  type ManagerElection,
+  type OperatorController,
+  type ShardingOptions,
+} from "../manager/mod.ts";
 import type { Recorder } from "../observe/mod.ts";
 import type { ProxiedProcess, StaleView } from "./_proxied_process.ts";
 
@@ -32,6 +38,9 @@ export interface ProcessStart {
   readonly recorder?: Recorder;
 }
 
+/** How long a process that was asked to stop may take to end its reconciles, in milliseconds. */
+const leaveGraceMs = 5_000;
+
 /** One process. */
 export class OperatorProcess implements ProxiedProcess {
   readonly id: number;
@@ -40,11 +49,14 @@ export class OperatorProcess implements ProxiedProcess {
   staleView: StaleView | undefined;
   /** Virtual time until which no request of the process arrives. */
   unreachableUntil = 0;
+  /** Virtual time until which no request about a Lease arrives. */
+  leasesUnreachableUntil = 0;
   /** The process is killed before its next request. */
   crashesNext = false;
   /** The run has noticed the end of the process. */
   isEndHandled = false;
   #hasEnded = false;
+  #isLeaving = false;
   #manager: Manager | undefined;
   #failure: unknown;
   readonly #stop = new AbortController();
@@ -60,7 +72,12 @@ export class OperatorProcess implements ProxiedProcess {
     return this.#hasEnded;
   }
 
-  /** Why the process ended without being killed. */
+  /** The process was asked to stop, and does so or has done so. */
+  get isLeaving(): boolean {
+    return this.#isLeaving;
+  }
+
+  /** Why the process ended without being killed or asked to. */
   get failure(): unknown {
     return this.#failure;
   }
@@ -82,7 +99,7 @@ export class OperatorProcess implements ProxiedProcess {
         clock,
         random,
         recorder,
-        gracefulShutdownTimeoutMs: 0,
+        gracefulShutdownTimeoutMs: sharding === undefined ? 0 : leaveGraceMs,
       },
       freezeCache: true,
       instance: `process-${this.id}`,
@@ -90,15 +107,23 @@ export class OperatorProcess implements ProxiedProcess {
       ...(sharding === undefined ? {} : { sharding }),
     });
     for (const controller of controllers) this.#manager.add(controller);
+    const asked = new Error("Cannot continue: the manager stopped without being asked to");
     this.#manager.run(this.#stop.signal).then(
-      () => this.#end(new Error("Cannot continue: the manager stopped without being asked to")),
-      (error: unknown) => this.#end(error),
+      () => this.#end(this.#isLeaving ? undefined : asked),
+      // A process that stops may lose its Lease meanwhile.
+      (error: unknown) => this.#end(this.#isLeaving && error instanceof LeaseLostError ? undefined : error),
     );
   }
 
   kill(): void {
     this.#hasEnded = true;
     this.#stop.abort(new DOMException("The process was killed", "AbortError"));
+  }
+
+  /** Asks the process to stop, as by SIGTERM: it ends what it does, and gives its slots away. */
+  leave(): void {
+    this.#isLeaving = true;
+    this.#stop.abort(new DOMException("The process was asked to stop", "AbortError"));
   }
 
   pause(wallByMs: number): void {

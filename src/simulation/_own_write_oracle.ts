@@ -27,13 +27,24 @@ export class OwnWriteOracle {
     this.#server = server;
   }
 
-  /** The controllers for one process. */
-  observed(controllers: readonly OperatorController[], processId: number): readonly OperatorController[] {
+  /**
+   * The controllers for one process.
+   *
+   * @param isKept Whether a controller of the process caches an object as it is on the server. @default it does
+   */
+  observed(
+    controllers: readonly OperatorController[],
+    processId: number,
+    isKept: IsKept = () => true,
+  ): readonly OperatorController[] {
     const written = new Map<string, Written>();
-    return controllers.map((controller) => ({
-      ...controller,
-      reconciler: (request, toolbox) => controller.reconciler(request, this.#tools(toolbox, written, processId)),
-    }));
+    return controllers.map((controller) => {
+      const of: ProcessWrites = { written, processId, isKept: (...stored) => isKept(controller, ...stored) };
+      return {
+        ...controller,
+        reconciler: (request, toolbox) => controller.reconciler(request, this.#tools(toolbox, of)),
+      };
+    });
   }
 
   violations(): readonly Violation[] {
@@ -41,7 +52,8 @@ export class OwnWriteOracle {
   }
 
   /** The tools of one attempt. All methods but those below work on the Toolbox itself. */
-  #tools(toolbox: Toolbox, written: Map<string, Written>, processId: number): Toolbox {
+  #tools(toolbox: Toolbox, of: ProcessWrites): Toolbox {
+    const { written } = of;
     const record = (resource: Resource, result: unknown) => {
       const { uid, resourceVersion: version } = (result as KubeObject | undefined)?.metadata ?? {};
       if (uid === undefined || version === undefined) return;
@@ -66,12 +78,12 @@ export class OwnWriteOracle {
       patchStatus: writing("patchStatus"),
       find: (resource: Resource, key: string) => {
         const found = toolbox.find(resource, key);
-        this.#checkFind(resource, key, found as KubeObject | undefined, { written, processId });
+        this.#checkFind(resource, key, found as KubeObject | undefined, of);
         return found;
       },
       list: (resource: Resource, filter: Parameters<Toolbox["list"]>[1]) => {
         const found = toolbox.list(resource, filter);
-        for (const one of found) this.#checkVersion(resource, one as KubeObject, { written, processId });
+        for (const one of found) this.#checkVersion(resource, one as KubeObject, of);
         return found;
       },
     };
@@ -90,7 +102,7 @@ export class OwnWriteOracle {
     if (written === undefined) return;
     const { namespace, name } = splitKey(key);
     const stored = this.#server.find(resourceName(resource), namespace ?? "", name);
-    if (stored?.metadata.uid !== written.uid) return;
+    if (stored?.metadata.uid !== written.uid || !of.isKept(resource, stored)) return;
     this.#problems.add(`process ${of.processId} does not find ${resourceName(resource)} ${key}, which it wrote`);
   }
 
@@ -106,9 +118,13 @@ export class OwnWriteOracle {
   }
 }
 
+/** Whether a controller caches an object. A sharded one caches those of its slots; an object can leave them. */
+export type IsKept = (controller: OperatorController, resource: Resource, stored: KubeObject) => boolean;
+
 interface ProcessWrites {
-  readonly written: ReadonlyMap<string, Written>;
+  readonly written: Map<string, Written>;
   readonly processId: number;
+  readonly isKept: (resource: Resource, stored: KubeObject) => boolean;
 }
 
 function idOf(resource: Resource, { metadata: { namespace, name } }: KubeObject): string {

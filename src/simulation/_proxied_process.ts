@@ -3,7 +3,7 @@
  * one, and so is a child process in any language: the faults at its requests and watches are the same.
  */
 import type { RequestInfo } from "../manager/mod.ts";
-import { connectionError } from "./_messages.ts";
+import { collectionOf, connectionError } from "./_messages.ts";
 
 /** An API server that is behind, as one process sees it. */
 export interface StaleView {
@@ -25,6 +25,8 @@ export interface ProxiedProcess {
   readonly staleView: StaleView | undefined;
   /** The time until which no request of the process arrives. */
   unreachableUntil: number;
+  /** The time until which no request about a Lease arrives. */
+  leasesUnreachableUntil: number;
   /** The process is killed before its next request. */
   crashesNext: boolean;
   /** Stops the process. @param wallByMs by how much its wall clock moves meanwhile */
@@ -47,6 +49,18 @@ export interface PendingRequest<Process extends ProxiedProcess> {
   readonly isWrite: boolean;
   resolve(response: Response): void;
   reject(error: unknown): void;
+}
+
+/** The collection of Leases. */
+const leaseCollection = "leases.coordination.k8s.io";
+
+/** True when a request does not arrive. @param now by the clock of the proxy */
+export function isUnreachable(
+  { process, info }: Pick<PendingRequest<ProxiedProcess>, "process" | "info">,
+  now: number,
+): boolean {
+  if (now < process.unreachableUntil) return true;
+  return now < process.leasesUnreachableUntil && collectionOf(info) === leaseCollection;
 }
 
 /**

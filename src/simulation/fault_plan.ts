@@ -103,8 +103,26 @@ export const faultSchemas = [
       "the end of the stream (`cut`), corrupted (`corrupt`), or replaced by a 500 (`error`) or by a 410 (`gone`, which also " +
       "compacts the history for all watches of the collection).",
   ),
-  z.object({ kind: z.literal("partition"), write: point, forMs: ms })
-    .describe("From this write on, no request arrives for 20 s, and all watches break."),
+  z.object({
+    kind: z.literal("partition"),
+    write: point,
+    forMs: ms,
+    /** Limits it to the requests about Leases. */
+    only: z.literal("leases").optional(),
+  }).describe(
+    "From this write on, no request arrives for 20 s, and all watches break. With several replicas also only the requests " +
+      "about Leases (`only`): the process goes on, and cannot renew.",
+  ),
+  z.object({
+    kind: z.literal("scale"),
+    write: point,
+    by: z.enum(["join", "leave"]),
+    /** The replica that joined leaves after this time; the one that left starts again. */
+    forMs: ms,
+  }).describe(
+    "With sharded replicas: before a write, another replica starts and leaves in order after 30 s (`join`), or the replica " +
+      "that is about to write leaves in order and starts again after 30 s (`leave`).",
+  ),
   z.object({ kind: z.literal("actor"), write: point, act: z.enum(userActions) }).describe(
     "A user deletes or edits the object of a write, puts a foreign object in its place right before the write " +
       "(`replace`), or gives it another controller (`takeover`). The last two are undone after 20 s. With `annotate`, another " +
@@ -213,7 +231,13 @@ export function faultText(fault: Fault): string {
     case "event":
       return `${fault.action} at ${pointText("watch event", fault.event)}`;
     case "partition":
-      return `network partition from ${pointText("write", fault.write)} on, for ${fault.forMs} ms`;
+      return `network partition ${fault.only === undefined ? "" : "from the Leases "}${`from ${
+        pointText("write", fault.write)
+      } on, for ${fault.forMs} ms`}`;
+    case "scale":
+      return `${fault.by === "join" ? "another replica joins" : "the replica leaves"} before ${
+        pointText("write", fault.write)
+      }, for ${fault.forMs} ms`;
     case "actor":
       return `a user ${actionText[fault.act]} the object of ${pointText("write", fault.write)}`;
     case "skew":
@@ -276,7 +300,9 @@ function signed(ms: number): string {
 }
 
 /** Faults at a write. */
-export type WriteFault = FaultOf<"crash" | "reset" | "slow" | "partition" | "actor" | "lease" | "pause" | "answer">;
+export type WriteFault = FaultOf<
+  "crash" | "reset" | "slow" | "partition" | "scale" | "actor" | "lease" | "pause" | "answer"
+>;
 
 /** Faults at a write of the Lease. */
 export type RenewalFault = FaultOf<"renewal" | "pause">;

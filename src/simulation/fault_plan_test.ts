@@ -4,7 +4,10 @@ import { faultKinds, faultPlanSchema, faultSchemas, faultText } from "./fault_pl
 import { singleFaults } from "./fault_points.ts";
 
 const points = { writes: 1, renewals: 1, reads: 1, events: 1, lists: new Map([["configmaps", 1]]) };
-const faults = singleFaults({ points, stepRevisions: [1, 1], dependents: [1, 1], replicas: 2 }, new Set(faultKinds));
+const faults = singleFaults(
+  { points, stepRevisions: [1, 1], dependents: [1, 1], replicas: 2, sharded: true },
+  new Set(faultKinds),
+);
 
 test("faultKinds lists the kind of each schema once", () => {
   assertEquals(faultKinds.length, faultSchemas.length);

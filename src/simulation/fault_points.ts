@@ -23,6 +23,8 @@ export interface FaultPoints {
   readonly points: Pick<PointCounts, "writes" | "reads" | "events" | "renewals" | "lists">;
   readonly stepRevisions: readonly number[];
   readonly replicas: number;
+  /** The replicas divide the keys between them. @default false */
+  readonly sharded?: boolean;
   /** The number of dependents at the end of each step. @default none */
   readonly dependents?: readonly number[];
 }
@@ -38,6 +40,8 @@ const hourMs = 3_600_000;
 const pauseMs = 20_000;
 /** Longer than the renew deadline of a leader (10 s), shorter than the duration of the Lease. */
 const lateMs = 12_000;
+/** Longer than the duration of a Lease, so that the others have taken all over. */
+const scaleMs = 30_000;
 /** How long the wall clock runs at a wrong speed. */
 const driftMs = 60_000;
 const driftRates = [0.2, 5];
@@ -46,11 +50,12 @@ const maxDependents = 4;
 
 /** Every possible single fault. @param kinds limits them to these kinds */
 export function singleFaults(
-  { points, stepRevisions, replicas, dependents = [] }: FaultPoints,
+  { points, stepRevisions, replicas, sharded = false, dependents = [] }: FaultPoints,
   kinds: ReadonlySet<FaultKind>,
 ): readonly Fault[] {
   const all = [
     ...upTo(points.writes).flatMap((write) => writeFaults(write, replicas)),
+    ...(sharded ? upTo(points.writes).flatMap(scaleFaults) : []),
     ...upTo(points.renewals).flatMap(renewalFaults),
     ...upTo(points.reads).flatMap(readFaults),
     ...upTo(points.events).flatMap((event) =>
@@ -133,6 +138,15 @@ function leaderFaults(write: number): readonly Fault[] {
   return [
     { kind: "lease", write },
     { kind: "pause", of: "write", request: write, forMs: pauseMs, wallByMs: -hourMs },
+    { kind: "partition", write, forMs: partitionMs, only: "leases" },
+  ];
+}
+
+/** Faults that have an effect only when replicas divide the keys. */
+function scaleFaults(write: number): readonly Fault[] {
+  return [
+    { kind: "scale", write, by: "join", forMs: scaleMs },
+    { kind: "scale", write, by: "leave", forMs: scaleMs },
   ];
 }
 

@@ -6,15 +6,17 @@
  */
 import { controllerOf } from "../api/mod.ts";
 import { drain, type Random, runTurns, seededRandom, VirtualClock } from "../async/mod.ts";
-import { LeaseLostError, type OperatorController, type Workload, type WorkloadStep } from "../manager/mod.ts";
+import { LeaseLostError, type WorkloadStep } from "../manager/mod.ts";
 import type { EntryId, Recorder } from "../observe/mod.ts";
 import { AccessOracle } from "./_access_oracle.ts";
-import { cacheViolations, HandlerOracle } from "./_informer_oracles.ts";
+import { cacheViolations, HandlerOracle, listViolations } from "./_informer_oracles.ts";
 import { LeaderOracle } from "./_leader_oracle.ts";
 import { NetworkProxy } from "./_network_proxy.ts";
 import { OwnWriteOracle } from "./_own_write_oracle.ts";
-import { LoopGuard, RetryTracker, TimerTracker, withOnReconcile } from "./_pending_keys.ts";
-import { OperatorProcess, ProcessClock } from "./_operator_process.ts";
+import { PlannedChanges } from "./_planned_changes.ts";
+import { LoopGuard, RetryTracker, TimerTracker } from "./_pending_keys.ts";
+import type { OperatorProcess } from "./_operator_process.ts";
+import { ProcessCreation } from "./_process_creation.ts";
 import { RetryOracle } from "./_retry_oracle.ts";
 import { RunRecorder } from "./_run_recorder.ts";
 import { ShardOracle } from "./shard_oracle.ts";
@@ -22,15 +24,14 @@ import { SimulatedServer } from "./_simulated_server.ts";
 import { UserActions } from "./_user_actions.ts";
 import { dependentKinds, writesForeignFields } from "./_user_objects.ts";
 import { FaultIndex } from "./_fault_index.ts";
-import { type FaultOf, type FaultPlan, noFaults } from "./fault_plan.ts";
+import { type FaultOf, noFaults } from "./fault_plan.ts";
 import type { PointCounts } from "./fault_points.ts";
 import type { StaleStart } from "./_stale_creations.ts";
 import type { ScheduleOptions, ScheduleResult, Settling } from "./schedule_result.ts";
 import {
   finalQuietMs,
   finalTimerMs,
-  maxEvents,
-  type PlannedStart,
+  maxEventsOf,
   quietMs,
   restartMs,
   retryingQuietMs,
@@ -48,15 +49,8 @@ export async function runSchedule(options: ScheduleOptions): Promise<ScheduleRes
   const clock = new VirtualClock({ drainTurns: turnsPerDrain });
   const recorder = options.recorder?.(clock);
   await using run = new Run({
-    controllers,
-    workload,
-    plan,
-    replicas,
-    sharded,
-    clock,
-    recorder,
+    ...{ controllers, workload, plan, replicas, sharded, seed, clock, recorder },
     random: seededRandom(seed),
-    seed,
     isRestarted: options.isRestarted ?? true,
   });
   await run.start();
@@ -69,17 +63,10 @@ export async function runSchedule(options: ScheduleOptions): Promise<ScheduleRes
   return result;
 }
 
-interface RunParts {
-  readonly controllers: readonly OperatorController[];
-  readonly workload: Workload;
-  readonly plan: FaultPlan;
-  readonly replicas: number;
-  readonly sharded: boolean;
+interface RunParts extends Required<Omit<ScheduleOptions, "recorder" | "cleanUp" | "onResult">> {
   readonly clock: VirtualClock;
   readonly recorder: Recorder | undefined;
   readonly random: Random;
-  readonly seed: number;
-  readonly isRestarted: boolean;
 }
 
 class Run implements AsyncDisposable {
@@ -101,8 +88,8 @@ class Run implements AsyncDisposable {
   readonly #checks: StateChecks;
   readonly #processes: OperatorProcess[] = [];
   readonly #violations: Violation[] = [];
-  /** Virtual times at which processes start. */
-  #startsAt: PlannedStart[] = [];
+  readonly #planned: PlannedChanges;
+  readonly #starter: ProcessCreation;
   readonly #stepRevisions: number[] = [];
   readonly #dependents: number[] = [];
   #settling: Settling = "settled";
@@ -124,6 +111,7 @@ class Run implements AsyncDisposable {
       (revision, withStates) => this.#server.changesSince(revision, withStates),
     );
     this.#recorder = recorder;
+    this.#planned = new PlannedChanges(clock);
     this.#loops = new LoopGuard(clock, (message) => this.#endLoop(message));
     this.#parts = parts;
     this.#server = new SimulatedServer({ controllers: parts.controllers, clock, recorder, seed: parts.seed });
@@ -139,10 +127,16 @@ class Run implements AsyncDisposable {
     this.#access = new AccessOracle({ clock, hasExisted: (path) => this.#server.hasExisted(path) });
     this.#leader = new LeaderOracle(this.#server, parts.controllers);
     this.#shards = new ShardOracle(this.#server);
+    this.#starter = new ProcessCreation({
+      ...parts,
+      ...{ server: this.#server, loops: this.#loops, ownWrites: this.#ownWrites, retryCounts: this.#retryCounts },
+      ...{ leader: this.#leader, shards: this.#shards },
+    });
     this.#proxy = new NetworkProxy({
       server: this.#access.observe((request) => this.#server.fetch(request)),
       ...{ clock, random, recorder, faults: this.#faults, revision: () => this.#server.revision },
       crash: (process, downMs) => this.#crash(process, downMs),
+      scale: (process, fault) => this.#scale(process, fault),
       actAsUser: (action, path, body) => this.#users.act(action, path, body),
       deleteLease: (process) =>
         parts.sharded
@@ -257,7 +251,7 @@ class Run implements AsyncDisposable {
   async #runUntil(untilMs: number): Promise<void> {
     const { clock } = this.#parts;
     const hours = Math.ceil(Math.max(0, untilMs - clock.monotonic()) / 3_600_000);
-    for (let events = 0; events < maxEvents * (1 + hours); events++) {
+    for (let events = 0; events < maxEventsOf(this.#parts) * (1 + hours); events++) {
       await runTurns();
       if (await this.#runNext()) continue;
       const leftMs = untilMs - clock.monotonic();
@@ -277,7 +271,7 @@ class Run implements AsyncDisposable {
     const maxWrites = this.#proxy.successfulWrites + untilWrites;
     const startedAt = clock.monotonic();
     let quietSince = startedAt;
-    const mostEvents = maxEvents * (1 + Math.ceil(this.#skewedMs / settleTimeoutMs));
+    const mostEvents = maxEventsOf(this.#parts) * (1 + Math.ceil(this.#skewedMs / settleTimeoutMs));
     for (let events = 0; events < mostEvents; events++) {
       await runTurns();
       if (this.#proxy.successfulWrites >= maxWrites || this.#loops.isEnded) return;
@@ -308,12 +302,13 @@ class Run implements AsyncDisposable {
     this.#handleEnded();
     this.#checks.observe();
     const now = this.#parts.clock.monotonic();
-    const due = this.#startsAt.filter(({ at }) => at <= now);
-    this.#startsAt = this.#startsAt.filter(({ at }) => at > now);
-    for (const { causes } of due) this.#start(causes);
+    const { starts, leaves } = this.#planned.takeDue();
+    for (const causes of starts) this.#start(causes);
+    for (let left = leaves; left > 0; left--) this.#leaveSurplus();
     if (this.#parts.sharded) this.#shards.observe(now);
     else if (this.#parts.replicas > 1) this.#leader.observe(now);
-    return due.length > 0 || this.#users.undoAfterWrite() || this.#proxy.passNext() || this.#server.runCluster() ||
+    return starts.length + leaves > 0 || this.#users.undoAfterWrite() || this.#proxy.passNext() ||
+      this.#server.runCluster() ||
       this.#users.undoNext();
   }
 
@@ -321,12 +316,15 @@ class Run implements AsyncDisposable {
   #endLoop(message: string): void {
     this.#report("quiescence", message);
     for (const process of this.#running()) this.#kill(process);
-    this.#startsAt = [];
+    this.#planned.dropStarts();
   }
 
   #state(): "idle" | "retrying" | "busy" {
     const running = this.#running();
-    if (this.#startsAt.length > 0 || this.#proxy.isBusy() || this.#server.isBusy() || this.#users.isBusy()) {
+    if (
+      !this.#planned.isEmpty() || running.some(({ isLeaving }) => isLeaving) || this.#proxy.isBusy() ||
+      this.#server.isBusy() || this.#users.isBusy()
+    ) {
       return "busy";
     }
     if (running.length === 0) return "idle";
@@ -343,32 +341,12 @@ class Run implements AsyncDisposable {
     return Array.from({ length: this.#parts.replicas }, () => this.#start(causes));
   }
 
-  /** The controllers as a new process has them, with reconciles counted. */
-  #controllersOfProcess(): readonly OperatorController[] {
-    return this.#parts.controllers.map((one) => {
-      const controller = one.create === undefined ? one : { ...one, ...one.create() };
-      return withOnReconcile(controller, (key) => this.#loops.count(one.name, key));
-    });
-  }
-
   /** @param causes Why it starts, in the recording. */
   #start(causes: readonly EntryId[] = []): OperatorProcess {
-    const { clock, replicas, sharded, seed } = this.#parts;
-    const id = this.#processes.length + 1;
-    const processClock = new ProcessClock(clock);
-    const ownWrites = this.#ownWrites.observed(this.#controllersOfProcess(), id);
-    const observed = this.#retryCounts.observed(ownWrites, { processId: id, clock: processClock });
-    const controllers = sharded ? this.#shards.observed(observed, () => process, () => clock.monotonic()) : observed;
-    const needsLeader = !sharded || controllers.some(({ options }) => options.replicas === "one");
-    const process: OperatorProcess = new OperatorProcess({
-      ...{ id, controllers, clock: processClock, random: seededRandom(seed * 1_000 + id) },
-      accounts: this.#server.accounts,
-      election: replicas > 1 && needsLeader ? this.#leader.electionOf(id) : undefined,
-      sharding: sharded ? this.#shards.shardingOf(id) : undefined,
-    });
+    const process = this.#starter.create();
     this.#processes.push(process);
-    this.#shards.add(process, clock.monotonic());
-    this.#recorder?.starts(id, causes);
+    this.#shards.add(process, this.#parts.clock.monotonic());
+    this.#recorder?.starts(process.id, causes);
     const recorder = this.#recorder?.recorderOf(process);
     process.start({ transport: this.#proxy.transport(process), recorder });
     this.#handlers.observe(process);
@@ -388,20 +366,41 @@ class Run implements AsyncDisposable {
   }
 
   #startIn(ms: number, cause: EntryId | undefined): void {
-    const { clock } = this.#parts;
     this.#restarts++;
-    this.#startsAt.push({ at: clock.monotonic() + ms, causes: cause === undefined ? [] : [cause] });
-    clock.timer(ms, () => {});
+    this.#planned.startIn(ms, cause);
+  }
+
+  /** Another replica joins for some time, or the one that is about to write leaves. */
+  #scale(process: OperatorProcess, { by, forMs }: FaultOf<"scale">): void {
+    if (!this.#parts.sharded || process.isLeaving) return;
+    if (by === "join") {
+      this.#restarts++;
+      this.#start();
+      return this.#planned.leaveIn(forMs);
+    }
+    process.leave();
+    this.#startIn(forMs, undefined);
+  }
+
+  /** The newest replica leaves, if there are more than usual. A process that is paused does not hear of it. */
+  #leaveSurplus(): void {
+    const staying = this.#running().filter(({ isLeaving, clock }) => !isLeaving && !clock.isPaused);
+    if (staying.length + this.#planned.starts > this.#parts.replicas) staying.at(-1)?.leave();
   }
 
   /** Restarts the processes that have ended, as a kubelet would. Only the loss of the Lease is a valid reason to end. */
   #handleEnded(): void {
     for (const process of this.#processes) {
       const { failure } = process;
-      if (failure === undefined || process.isEndHandled) continue;
+      const hasLeft = process.isLeaving && process.hasEnded;
+      if ((failure === undefined && !hasLeft) || process.isEndHandled) continue;
       process.isEndHandled = true;
       this.#checks.forgetProcess();
       this.#proxy.disconnect(process);
+      if (failure === undefined) {
+        this.#recorder?.ends("operator", "leaves", { process: process.id });
+        continue;
+      }
       if (!(failure instanceof LeaseLostError)) this.#report("process-exit", `process ${process.id} ended: ${failure}`);
       const note = this.#recorder?.ends("operator", "ends", { process: process.id, detail: String(failure) });
       this.#startIn(restartMs, note);
@@ -445,7 +444,7 @@ class Run implements AsyncDisposable {
     for (const fault of faults) {
       for (const process of this.#running()) this.#kill(process);
       // The processes that were to start later start now.
-      this.#startsAt = [];
+      this.#planned.dropStarts();
       this.#staleFrom ??= { revision: this.#server.revision, step };
       const revision = Math.max(this.#server.firstRevision, this.#server.revision - fault.back);
       const detail = fault.only ?? "";
@@ -479,13 +478,11 @@ class Run implements AsyncDisposable {
     this.#violations.push(...this.#handlers.violations(this.#server), ...this.#users.violations());
     this.#violations.push(...this.#ownWrites.violations(), ...this.#retryCounts.violations());
     this.#violations.push(...this.#access.violations, ...this.#checks.violations(), ...this.#shards.violations);
-    // A replica lists its part again each time that it gets more.
-    if (this.#parts.sharded) return;
-    const { lists, relists } = this.#proxy.counts;
-    const maxLists = this.#parts.replicas + this.#restarts * this.#parts.replicas + relists;
-    for (const [resource, count] of lists) {
-      if (count > maxLists) this.#report("list-count", `${resource} was listed ${count} times, ${maxLists} are enough`);
-    }
+    this.#violations.push(...listViolations(this.#proxy.counts, {
+      ...this.#parts,
+      processes: this.#processes,
+      starts: 1 + this.#restarts,
+    }));
   }
 
   #running(): readonly OperatorProcess[] {

@@ -173,3 +173,23 @@ test("the baseline of a set of controllers is prepared once for many runs", asyn
   for (let run = 0; run < 8; run++) await runSchedule({ controllers, workload: recreateWorkload, seed: 1 });
   assert(await baselineOf(controllers, 1) === baseline, "each run prepared a baseline of its own");
 });
+
+const shardFaults: readonly (readonly [fault: Fault, shows: RegExp])[] = [
+  [{ kind: "scale", write: 1, by: "join", forMs: 30_000 }, /operator 4 {2,}starts\n(.*\n)*.*operator 4 {2,}leaves/],
+  [{ kind: "scale", write: 1, by: "leave", forMs: 30_000 }, /operator \d {2,}leaves\n(.*\n)*.*operator 4 {2,}starts/],
+  [
+    { kind: "partition", write: 1, forMs: 20_000, only: "leases" },
+    /write 1: 201\)\n(.*\n)*.*leases.* {2}\(unreachable\)\n(.*\n)*.*LeaseLostError/,
+  ],
+];
+
+for (const [fault, shows] of shardFaults) {
+  test(`replicas that divide the keys handle ${JSON.stringify(fault)}`, async () => {
+    const base = { controllers: [correct], workload: recreateWorkload, replicas: 3, sharded: true };
+    const plan = { faults: [fault] };
+    const result = await recordSchedule({ ...base, plan });
+    assertMatch(timelineOf(result.entries), shows);
+    assertEquals(compareWithReference(await learnReference(base), result, plan), []);
+    assertEquals(result.totals.faults, 1);
+  });
+}

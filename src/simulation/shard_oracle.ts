@@ -24,6 +24,8 @@ const leaseCollection = "leases.coordination.k8s.io";
 const maxUnheldMs = 20_000;
 /** After a user deletes a Lease, its replica learns of it within this time, and a new replica cannot know of it. */
 const unawareMs = 10_000;
+/** The others wait so long for a replica that has gone before it claimed a slot of its own: 5 s of silence, and a look. */
+const silentMs = 8_000;
 /** How often the slots are looked at. */
 const everyMs = 1_000;
 /** Violations that are reported for one run. */
@@ -60,6 +62,8 @@ export class ShardOracle {
   readonly #unheldSince: number[] = Array.from({ length: slotCount }, () => 0);
   /** When the last Lease has changed that claims a slot for a replica which cannot renew it. */
   readonly #blockedAt: number[] = [];
+  /** When the last Lease has changed of a replica that cannot renew it. */
+  #awayAt = -Infinity;
   #observedAt = 0;
   #deletedAt = -Infinity;
 
@@ -132,11 +136,17 @@ export class ShardOracle {
       const since = this.#unheldSince[slot] ?? -1;
       if (isHeld) this.#unheldSince[slot] = -1;
       else if (since < 0) this.#unheldSince[slot] = now;
-      else if (now - Math.max(since, seenSince, this.#blockedAt[slot] ?? 0) > maxUnheldMs) {
+      else if (now > this.#heldUntil(slot, Math.max(since, seenSince))) {
         this.#report(`slot ${slot} has had no replica for ${(now - since) / 1000} s`);
         this.#unheldSince[slot] = now;
       }
     }
+  }
+
+  /** Until when a slot must have a replica again. @param since when it has none */
+  #heldUntil(slot: number, since: number): number {
+    const blockedAt = Math.max(since, this.#deletedAt, this.#blockedAt[slot] ?? 0);
+    return Math.max(blockedAt + maxUnheldMs, this.#awayAt + silentMs);
   }
 
   #observeReplicas(now: number): void {
@@ -145,9 +155,11 @@ export class ShardOracle {
       const lease = this.#leaseOf(process);
       const version = lease?.metadata.resourceVersion;
       if (version !== replica.version) [replica.version, replica.changedAt] = [version, now];
-      const isAway = process.hasEnded || process.clock.isPaused || process.unreachableUntil > now;
+      const reachableAt = Math.max(process.unreachableUntil, process.leasesUnreachableUntil);
+      const isAway = process.hasEnded || process.clock.isPaused || reachableAt > now;
       if (!isAway) continue;
       replica.seesSince = now;
+      this.#awayAt = Math.max(this.#awayAt, replica.changedAt);
       if ((lease?.spec?.holderIdentity ?? "") === "") continue;
       for (const slot of parseSlots(lease?.metadata.annotations?.[claimAnnotation] ?? "") ?? []) {
         this.#blockedAt[slot] = Math.max(this.#blockedAt[slot] ?? 0, replica.changedAt);

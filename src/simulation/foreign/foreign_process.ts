@@ -32,6 +32,7 @@ export class ForeignProcess implements ProxiedProcess {
   readonly replica: number;
   readonly token: string;
   unreachableUntil = 0;
+  leasesUnreachableUntil = 0;
   crashesNext = false;
   staleView: StaleView | undefined;
   /** The server has answered a request of it. */

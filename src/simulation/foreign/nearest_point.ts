@@ -49,6 +49,7 @@ function movedTo(fault: Fault, point: NamedPoint): Fault {
     case "reset":
     case "slow":
     case "partition":
+    case "scale":
     case "actor":
     case "lease":
       return { ...fault, write: point };

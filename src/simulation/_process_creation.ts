@@ -1,0 +1,70 @@
+/**
+ * ProcessCreation: creates the processes of a run. Each has controllers that the oracles observe, a clock of its own, and an
+ * identity for the Lease of the leader or of its shard.
+ */
+import { seededRandom, type VirtualClock } from "../async/mod.ts";
+import type { OperatorController } from "../manager/mod.ts";
+import { isKept } from "./_informer_oracles.ts";
+import type { LeaderOracle } from "./_leader_oracle.ts";
+import { OperatorProcess, ProcessClock } from "./_operator_process.ts";
+import type { OwnWriteOracle } from "./_own_write_oracle.ts";
+import { type LoopGuard, withOnReconcile } from "./_pending_keys.ts";
+import type { RetryOracle } from "./_retry_oracle.ts";
+import type { SimulatedServer } from "./_simulated_server.ts";
+import type { ShardOracle } from "./shard_oracle.ts";
+
+/** Options of a {@link ProcessCreation}. */
+export interface ProcessCreationOptions {
+  readonly controllers: readonly OperatorController[];
+  readonly replicas: number;
+  readonly sharded: boolean;
+  readonly seed: number;
+  readonly clock: VirtualClock;
+  readonly server: SimulatedServer;
+  readonly loops: LoopGuard;
+  readonly ownWrites: OwnWriteOracle;
+  readonly retryCounts: RetryOracle;
+  readonly leader: LeaderOracle;
+  readonly shards: ShardOracle;
+}
+
+export class ProcessCreation {
+  readonly #options: ProcessCreationOptions;
+  #created = 0;
+
+  constructor(options: ProcessCreationOptions) {
+    this.#options = options;
+  }
+
+  /** Creates a process that has not started. */
+  create(): OperatorProcess {
+    const { clock, replicas, sharded, seed, server, leader, shards } = this.#options;
+    const id = ++this.#created;
+    const processClock = new ProcessClock(clock);
+    const controllers = this.#observed(id, processClock, () => process);
+    const needsLeader = !sharded || controllers.some(({ options }) => options.replicas === "one");
+    const process: OperatorProcess = new OperatorProcess({
+      ...{ id, controllers, clock: processClock, random: seededRandom(seed * 1_000 + id) },
+      accounts: server.accounts,
+      election: replicas > 1 && needsLeader ? leader.electionOf(id) : undefined,
+      sharding: sharded ? shards.shardingOf(id) : undefined,
+    });
+    return process;
+  }
+
+  /** The controllers as a new process has them. */
+  #observed(id: number, processClock: ProcessClock, process: () => OperatorProcess): readonly OperatorController[] {
+    const { controllers, clock, sharded, loops, ownWrites, retryCounts, shards } = this.#options;
+    const created = controllers.map((one) => {
+      const controller = one.create === undefined ? one : { ...one, ...one.create() };
+      return withOnReconcile(controller, (key) => loops.count(one.name, key));
+    });
+    const reading = ownWrites.observed(
+      created,
+      id,
+      (controller, resource, stored) => isKept(process(), controller, { resource, stored }),
+    );
+    const retried = retryCounts.observed(reading, { processId: id, clock: processClock });
+    return sharded ? shards.observed(retried, process, () => clock.monotonic()) : retried;
+  }
+}
