@@ -3,8 +3,9 @@
  * get their Deployments, what each replica needs for that, how many writes the server counts, and how long the objects of a
  * replica that is killed are without one.
  *
- *   deno run -A bench/micro/shards.ts [foos] [replicas,...] [--selected]
+ *   deno run -A bench/micro/shards.ts [foos] [replicas,...] [--selected] [--one-cluster]
  *
+ * With `--one-cluster` all counts share a cluster: the first one creates the Deployments, and the others find them.
  * With `--selected` the server has the feature gate ShardedListAndWatch, so it sends each replica only its part.
  *
  * Needs `sh compile.sh` and a Go compiler, for the program of the bench that creates the Foos. All replicas and the servers
@@ -22,11 +23,13 @@ import { buildPrograms } from "../programs.ts";
 
 const args = process.argv.slice(2);
 const isSelected = args.includes("--selected");
+const isOneCluster = args.includes("--one-cluster");
 const [foosText = "200000", countsText = "1,2,4"] = args.filter((arg) => !arg.startsWith("--"));
 const foos = Number(foosText);
 const counts = countsText.split(",").map(Number);
 const binary = join(import.meta.dirname ?? ".", "..", "..", "dist", "controller");
 const slotCount = 256;
+const reconcileMetric = "controller_runtime_reconcile_total";
 const lookMs = 200;
 /** How often all Deployments are counted. */
 const countEveryMs = 1_000;
@@ -67,8 +70,8 @@ function sumOf(text: string, name: string, labels: readonly RegExp[] = []): numb
   ).reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(" ") + 1)), 0);
 }
 
-async function sumOfReplica({ metrics }: Replica, name: string): Promise<number> {
-  return sumOf(await fetch(metrics).then((response) => response.text(), () => ""), name);
+async function sumOfReplica({ metrics }: Replica, name: string, labels?: readonly RegExp[]): Promise<number> {
+  return sumOf(await fetch(metrics).then((response) => response.text(), () => ""), name, labels);
 }
 
 /** The sum of a metric of all replicas; a replica that does not answer counts as 0. */
@@ -122,9 +125,13 @@ function mebibytes(bytes: number): string {
   return `${(bytes / 2 ** 20).toFixed(0)} MiB`;
 }
 
-async function measure(expected: number): Promise<void> {
-  await using cluster = await Cluster.start(isSelected ? ["--feature-gates=ShardedListAndWatch=true"] : []);
+async function startCluster(): Promise<Cluster> {
+  const cluster = await Cluster.start(isSelected ? ["--feature-gates=ShardedListAndWatch=true"] : []);
   await cluster.grow(foos);
+  return cluster;
+}
+
+async function measure(cluster: Cluster, expected: number): Promise<void> {
   await using stack = new AsyncDisposableStack();
   const before = await serverCounts(cluster);
   const startedAt = performance.now();
@@ -132,17 +139,19 @@ async function measure(expected: number): Promise<void> {
   for (const replica of replicas) stack.use(replica.process);
   await untilAllSlots(replicas);
   await untilAllDeployments(cluster);
+  while (await sumOfReplicas(replicas, reconcileMetric) < foos) await sleep(lookMs);
   const seconds = secondsSince(startedAt);
   await cluster.calm();
   const after = await serverCounts(cluster);
   const eventRate = (after.events - before.events) / seconds / expected;
   for (const [index, replica] of replicas.entries()) {
     const { cpuMs, rssBytes, maxRssBytes } = replica.process.usage();
-    const reconciles = await sumOfReplica(replica, "controller_runtime_reconcile_total");
+    const reconciles = await sumOfReplica(replica, reconcileMetric);
+    const failed = await sumOfReplica(replica, reconcileMetric, [/result="error"/]);
     const cells = [
       ...[expected, index + 1, await sumOfReplica(replica, "shard_slots"), seconds.toFixed(1)],
       ...[(cpuMs / 1000).toFixed(1), mebibytes(rssBytes), mebibytes(maxRssBytes)],
-      ...[reconciles, (reconciles / seconds).toFixed(0), eventRate.toFixed(0)],
+      ...[reconciles, failed, (reconciles / seconds).toFixed(0), eventRate.toFixed(0)],
     ];
     console.log(`| ${cells.join(" | ")} |`);
   }
@@ -157,7 +166,7 @@ async function kill(cluster: Cluster, [killed, ...others]: readonly Replica[]): 
   const overrides = { kubeconfig: cluster.kubeconfig };
   using transport = clusterTransport(await loadClusterAccess({ environment: {}, overrides, workingDirectory: "/" }));
   const before = await serverCounts(cluster);
-  const reconciles = await sumOfReplicas(others, "controller_runtime_reconcile_total");
+  const reconciles = await sumOfReplicas(others, reconcileMetric);
   killed.process.kill();
   const killedAt = performance.now();
   await deleteDeployments(new Client(transport));
@@ -176,7 +185,7 @@ async function kill(cluster: Cluster, [killed, ...others]: readonly Replica[]): 
     `all Deployments are back after ${repairedAfter.toFixed(1)} s`,
     `the server counted ${after.deployments - before.deployments} writes of Deployments`,
     `${after.statuses - before.statuses} of statuses`,
-    `${await sumOfReplicas(others, "controller_runtime_reconcile_total") - reconciles} reconciles`,
+    `${await sumOfReplicas(others, reconcileMetric) - reconciles} reconciles`,
     `largest RSS of a replica ${mebibytes(Math.max(...others.map(({ process }) => process.usage().maxRssBytes)))}`,
   ];
   console.log(texts.join(", "));
@@ -184,7 +193,12 @@ async function kill(cluster: Cluster, [killed, ...others]: readonly Replica[]): 
 
 await buildPrograms(["go"]);
 console.log(
-  "| replicas | replica | slots | all Foos s | CPU s | RSS | max RSS | reconciles | reconciles/s | watch events/s |",
+  "| replicas | replica | slots | all Foos s | CPU s | RSS | max RSS | reconciles | failed | reconciles/s | watch events/s |",
 );
-console.log("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |");
-for (const expected of counts) await measure(expected);
+console.log("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |");
+await using shared = isOneCluster ? await startCluster() : undefined;
+for (const expected of counts) {
+  await using own = shared === undefined ? await startCluster() : undefined;
+  const cluster = shared ?? own;
+  if (cluster !== undefined) await measure(cluster, expected);
+}

@@ -230,7 +230,7 @@ function keyOpener(options: ReconcileAttemptOptions) {
       caches: recorded?.caches(caches) ?? caches,
       events: recorded?.events(events) ?? events,
       signal: attempt.signal,
-      log: log.with({ key }),
+      log: log.with(hold === undefined ? { key } : { key, slot: hold.slot }),
       clock,
       fieldManager,
       normalizations,

@@ -32,6 +32,7 @@ export const slotLabel = "pintle.dev/slot";
 
 /** The right to reconcile one key, until it is disposed. */
 export interface KeyHold extends Disposable {
+  readonly slot: number;
   /** Aborts when the slot is lost. */
   readonly signal: AbortSignal;
   /** False when the slot is lost; asks the server first if the process was paused. @throws the signal's reason */

@@ -47,6 +47,7 @@ export interface Reason {
   readonly kind:
     | "not-watched"
     | "standby"
+    | "other-replica"
     | "other-namespace"
     | "not-cached"
     | "cache-waiting"

@@ -87,6 +87,8 @@ export class Manager {
         informers: () => manager.#caches.informers(),
         findInformer: (definition, resource) => manager.#caches.of(definition).findInformer(resource),
         namespaces: manager.#options.namespaces,
+        shards: manager.#shards,
+        client: manager.#options.client,
         parked: () => manager.#controllers.parked(),
       });
     shardsOf = (manager) => manager.#shards;

@@ -10,7 +10,8 @@ import {
   done,
   manifest,
 } from "../../src/controller/mod.ts";
-import { groupLabel, Manager, slotOf } from "../../src/manager/mod.ts";
+import { debugEndpoints, debugStateOf, groupLabel, Manager, slotOf } from "../../src/manager/mod.ts";
+import { Recording } from "../../src/observe/mod.ts";
 import { World } from "../../src/simulation/mod.ts";
 import { assert, assertEquals, assertRejects, assertThrows, test } from "../testing.ts";
 
@@ -127,6 +128,20 @@ class Group implements AsyncDisposable {
 
   maps(): readonly ConfigMapObject[] {
     return this.world.list(ConfigMap).filter(isCopied);
+  }
+
+  /** Asks the debug endpoint of a replica. */
+  debugClient(replica: string) {
+    const manager = this.managers.get(replica);
+    if (manager === undefined) throw new Error(`Cannot ask replica ${replica}: it does not run`);
+    const { clock } = this.world;
+    const recording = new Recording({ now: () => clock.now() });
+    const handler = debugEndpoints({ state: debugStateOf(manager), recording, token: "t", isLoopback: true, clock });
+    return async (path: string) => {
+      const headers = { host: "127.0.0.1:8082", authorization: "Bearer t" };
+      const request = new Request(`http://127.0.0.1:8082${path}`, { headers });
+      return await (await handler(request, { remoteAddress: "127.0.0.1", isTls: false })).json();
+    };
   }
 
   /** Each ConfigMap is reconciled by one replica. @returns the number of each replica */
@@ -277,6 +292,33 @@ test('a controller with replicas: "one" needs leader election', async () => {
   const manager = new Manager({ client: world.client, clock: world.clock, sharding });
   manager.add(controller("single", { replicas: "one" }).for(ConfigMap).reconcile(() => Promise.resolve(done)));
   await assertRejects(() => manager.run(new AbortController().signal), /Set leaderElection as well/);
+});
+
+test("[130] a replica says which one reconciles an object that it does not have", async () => {
+  await using group = await groupOf();
+  await group.create(names);
+  for (const replica of ["a", "b"]) group.start(replica, 2);
+  await group.pass(10_000);
+  assertEquals((await group.assertDivided()).size, 2);
+  const [reconciled] = group.reconciled.filter(({ replica }) => replica === "b");
+  const map = group.maps().find(({ metadata: { uid } }) => uid === reconciled?.uid);
+  const key = `${map?.metadata.namespace}/${map?.metadata.name}`;
+  const slot = slotOf(reconciled?.uid ?? "");
+  const a = group.debugClient("a");
+  const { group: name, replica, replicas, slots } = await a("/debug/shards");
+  assertEquals([name, replica, replicas.map((one: { name: string }) => one.name)], [
+    "copies",
+    "copies-a",
+    ["copies-a", "copies-b"],
+  ]);
+  assertEquals(replicas[0].slots, slots);
+  assert(replicas[1].slots.includes(slot));
+  const here = `replica copies-b reconciles slot ${slot} of ConfigMap ${key}; this process is replica copies-a`;
+  assertEquals((await a(`/debug/why?kind=configmaps&key=${key}`)).notes.at(-1), here);
+  const [reason] = (await a(`/debug/why?kind=configmaps&key=${key}&not`)).reasons;
+  assertEquals([reason.kind, reason.text], ["other-replica", here]);
+  const { notes } = await group.debugClient("b")(`/debug/why?kind=configmaps&key=${key}`);
+  assertEquals(notes.at(-1), `this process, replica copies-b, reconciles slot ${slot} of ConfigMap ${key}`);
 });
 
 for (

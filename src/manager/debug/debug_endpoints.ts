@@ -3,14 +3,14 @@
  *
  *   /debug/controllers  /debug/queues  /debug/keys?state=&limit=&continue=  /debug/caches  /debug/recording?after=
  *   /debug/why?kind=&key=&not=  /debug/why?entry=  /debug/source  /debug/objects  /debug/plan?limit=
- *   /debug/cpu?seconds=  /debug/heap
+ *   /debug/shards  /debug/cpu?seconds=  /debug/heap
  *
  * and of the page that shows them (`page/`).
  *
  * Guarantees: each request passes `debugGuard`; each answer is bounded in bytes and time.
  */
-import type { Clock } from "../../async/mod.ts";
-import { answerWhy, type Question, type Sources } from "../../explain/mod.ts";
+import { type Clock, scope } from "../../async/mod.ts";
+import { answerWhy, type Explanation, type Question, type Sources, type WhyNot, withShard } from "../../explain/mod.ts";
 import type { RecordingReader } from "../../observe/mod.ts";
 import type { ServeHandler } from "../../runtime/mod.ts";
 import { debugGuard, jsonResponse, refuse } from "./debug_guard.ts";
@@ -43,6 +43,8 @@ export interface DebugEndpointsOptions {
 /** The most objects of one answer. */
 export const maxObjects = 20_000;
 const maxChains = 100;
+/** Of the read that tells the slot of an object. */
+const readTimeoutMs = 5_000;
 
 /** Creates the handler. */
 export function debugEndpoints(options: DebugEndpointsOptions): ServeHandler {
@@ -55,6 +57,7 @@ export function debugEndpoints(options: DebugEndpointsOptions): ServeHandler {
     "/debug/caches": () => jsonResponse(200, { now: clock.now(), caches: state.caches() }),
     "/debug/controllers": () =>
       jsonResponse(200, { now: clock.now(), durationBoundsMs, controllers: state.controllerStates() }),
+    "/debug/shards": () => shardsResponse(options),
     "/debug/keys": (request) => keysResponse(request, options),
     "/debug/source": () => jsonResponse(200, sourceOf(options)),
     "/debug/objects": () => objectsResponse(state.objects(maxObjects + 1), clock.now()),
@@ -95,19 +98,41 @@ export function objectsResponse(rows: readonly ObjectRow[], now: number): Respon
   return jsonResponse(200, { now, isComplete: rows.length <= maxObjects, objects: rows.slice(0, maxObjects) });
 }
 
-/** The answer of `why`: what happened to an object, or why nothing does, or what an entry belongs to. */
-function whyResponse(request: Request, { state, recording, clock }: DebugEndpointsOptions): Response {
-  return explainedResponse(request, {
+function shardsResponse({ state, clock }: DebugEndpointsOptions): Response {
+  const shards = state.shards();
+  return shards === undefined
+    ? refuse(404, "This process does not divide its keys with others. Start it with run --shards")
+    : jsonResponse(200, { now: clock.now(), ...shards });
+}
+
+/**
+ * The answer of `why`: what happened to an object, or why nothing does, or what an entry belongs to; with shards also which
+ * replica reconciles the object.
+ */
+async function whyResponse(request: Request, { state, recording, clock }: DebugEndpointsOptions): Promise<Response> {
+  const explained = explain(request, {
     entries: recording.entries(),
     controllers: state.controllers(),
     now: clock.now(),
     dropped: recording.dropped,
     factsOf: (subject) => state.facts(subject),
   });
+  if (explained instanceof Response) return explained;
+  const { object } = explained;
+  using limited = scope(request.signal, { timeoutMs: readTimeoutMs, clock });
+  const shard = object && await state.shardOf(object, limited.signal);
+  const answer = object === undefined || shard === undefined ? explained : withShard(explained, object, shard);
+  return jsonResponse(200, { now: clock.now(), ...answer });
 }
 
 /** Answers `why` for a kind and a key, or an entry, in the query of a request. */
 export function explainedResponse(request: Request, sources: Omit<Sources, "limit" | "isAll">): Response {
+  const explained = explain(request, sources);
+  return explained instanceof Response ? explained : jsonResponse(200, { now: sources.now, ...explained });
+}
+
+/** The answer to the query of a request; or a response that refuses it. */
+function explain(request: Request, sources: Omit<Sources, "limit" | "isAll">): Explanation | WhyNot | Response {
   const { searchParams } = new URL(request.url);
   const question = questionOf(searchParams);
   if (typeof question === "string") return refuse(400, question);
@@ -115,11 +140,8 @@ export function explainedResponse(request: Request, sources: Omit<Sources, "limi
   if (!(Number.isSafeInteger(limit) && limit >= 1 && limit <= maxChains)) {
     return refuse(400, `limit is not a number from 1 to ${maxChains}`);
   }
-  const { now } = sources;
   const answer = answerWhy(question, { ...sources, limit, isAll: searchParams.has("all") });
-  return answer.kind === "unknown"
-    ? refuse(404, `${answer.problem}. ${answer.advice}`)
-    : jsonResponse(200, { now, ...answer.answer });
+  return answer.kind === "unknown" ? refuse(404, `${answer.problem}. ${answer.advice}`) : answer.answer;
 }
 
 /** The question of a query; or why it is none. */

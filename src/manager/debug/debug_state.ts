@@ -16,10 +16,12 @@ import {
   type ResourceVersion,
 } from "../../api/mod.ts";
 import { type CacheProgress, problemOf, type ReflectorStatus, type SharedInformer } from "../../cache/mod.ts";
+import type { Client } from "../../client/mod.ts";
 import type { ControllerDefinition } from "../../controller/mod.ts";
-import type { KindNames, KnownController, ProcessFacts, Subject } from "../../explain/mod.ts";
+import type { KindNames, KnownController, ProcessFacts, ShardFact, Subject } from "../../explain/mod.ts";
 import { redactText } from "../../observe/mod.ts";
 import type { QueueCounts } from "../../queue/mod.ts";
+import { type ShardMember, type ShardState, shardStateOf, slotOfObject } from "../sharding/mod.ts";
 import { type ControllerState, controllerState, type DebugMember } from "./controller_states.ts";
 import { type KeysPage, type KeysQuestion, listKeys } from "./key_states.ts";
 import { type ObjectRow, objectRow } from "./object_row.ts";
@@ -35,6 +37,10 @@ export interface DebugStateOptions {
   ) => SharedInformer<KubeObject> | undefined;
   /** @default all */
   readonly namespaces?: readonly string[] | undefined;
+  /** This replica in its group. @default the Manager does not shard */
+  readonly shards?: ShardMember | undefined;
+  /** Reads objects that other replicas have. */
+  readonly client: Client;
   readonly parked: () => readonly { readonly controller: string; readonly key: string; readonly reason: string }[];
 }
 
@@ -159,6 +165,29 @@ export class DebugState {
         };
       });
     });
+  }
+
+  /** This replica and its group; undefined if the Manager does not shard. */
+  shards(): ShardState | undefined {
+    const { shards } = this.#options;
+    return shards && shardStateOf(shards);
+  }
+
+  /** The replica that reconciles an object; undefined if each has it, or if that cannot be told. Reads the object. */
+  async shardOf({ resource: name, key }: Subject, signal: AbortSignal): Promise<ShardFact | undefined> {
+    const { shards, client } = this.#options;
+    if (shards === undefined) return undefined;
+    for (const { definition } of this.#options.members()) {
+      const resource = definition.watches.find((watch) => resourceName(watch.resource) === name)?.resource;
+      if (resource === undefined) continue;
+      const read = () =>
+        client.get(resource, key as ObjectKey, { signal }).then((found) => found as KubeObject, () => undefined);
+      const slot = await slotOfObject({ definition, resource, key: key as ObjectKey, read });
+      if (slot === undefined) continue;
+      const holder = shards.holders.get(slot);
+      return { slot, replica: shards.name, ...(holder === undefined ? {} : { holder }) };
+    }
+    return undefined;
   }
 
   /** What `why --not` needs beside the recording. */

@@ -67,6 +67,7 @@ export class ControllerShards implements KeyShards, Disposable {
     const running = hold?.begin();
     if (hold === undefined || running === undefined) return undefined;
     return {
+      slot,
       signal: hold.signal,
       confirm: (signal) => hold.confirm(signal),
       fence: (client) => hold.fence(client),

@@ -10,5 +10,6 @@ export {
   shardMetrics,
 } from "./shard_member.ts";
 export type { ShardTerm, SlotHold, SlotHolds } from "./slot_holds.ts";
+export { type ShardState, shardStateOf, slotOfObject } from "./shard_state.ts";
 export { SlotParts } from "./slot_part.ts";
 export { parseSlots, slotCount, slotOf } from "./slots.ts";

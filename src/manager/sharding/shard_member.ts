@@ -364,16 +364,21 @@ function leaseNameOf(group: string, identity: string): string {
 }
 
 /** Creates the metrics of one group in `registry`. */
-export function shardMetrics(registry: MetricsRegistry, { name: group }: { readonly name: string }): ShardMetrics {
+export function shardMetrics(
+  registry: MetricsRegistry,
+  { name: group, identity }: Pick<ShardingOptions, "name" | "identity">,
+): ShardMetrics {
+  const labelNames = ["group", "replica"] as const;
+  const labels = { group, replica: leaseNameOf(group, identity) };
   const slots = registry.gauge({
     name: "shard_slots",
-    help: `Slots of ${slotCount} that this replica reconciles, of the group of this name`,
-    labelNames: ["group"],
-  }).labels({ group });
+    help: `Slots of ${slotCount} that this replica reconciles, of the group and with the Lease of these names`,
+    labelNames,
+  }).labels(labels);
   const members = registry.gauge({
     name: "shard_members",
-    help: "Replicas that are alive, of the group of this name",
-    labelNames: ["group"],
-  }).labels({ group });
+    help: "Replicas that are alive, as the replica with this Lease sees its group",
+    labelNames,
+  }).labels(labels);
   return { setSlots: (count) => slots.set(count), setMembers: (count) => members.set(count) };
 }
