@@ -1,4 +1,5 @@
 /** YAML: the only folder that knows the YAML library. */
+export { lineOf } from "./line_of.ts";
 export {
   parseYaml,
   parseYamlInTurns,

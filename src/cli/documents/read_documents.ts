@@ -5,7 +5,7 @@
  * Guarantees: an error names the file and the line; no text of a file is in a message, because it may be a Secret.
  */
 import { directoryEntries, fileStat, joinPath, type LineReader, readText } from "../../runtime/mod.ts";
-import { parseYaml } from "../../yaml/mod.ts";
+import { lineOf, parseYaml } from "../../yaml/mod.ts";
 
 /** One document. */
 export interface YamlFileDocument {
@@ -14,6 +14,8 @@ export interface YamlFileDocument {
   readonly name: string;
   /** The line where it begins, from 1. */
   readonly line: number;
+  /** Returns the line of a value in the file, or of the deepest part of its path that exists. */
+  readonly lineOf: (path: readonly (string | number)[]) => number;
 }
 
 /** Options of {@link readDocuments}. */
@@ -79,7 +81,7 @@ function* documentsOf(
     const [problem] = document.problems;
     if (problem !== undefined) throw cannotRead(name, `line ${start + problem.line} is no YAML (${problem.code})`);
     try {
-      yield { value: document.value(), name, line: start + 1 };
+      yield { value: document.value(), name, line: start + 1, lineOf: (path) => start + lineOf(document, path) };
     } catch {
       throw cannotRead(name, `the document at line ${start + 1} has a value that JSON does not have`);
     }
