@@ -41,7 +41,7 @@ export {
   type QuotaMeter,
   sumOfQuantities,
 } from "./kinds/mod.ts";
-export { checkPolicyTypes, type ExpressionWarning } from "./type_checks/mod.ts";
+export { checkPolicyTypes, type ExpressionWarning, type KindType, KindTypes } from "./type_checks/mod.ts";
 export { selectsDevice } from "./devices/mod.ts";
 export { type VersionSchema, versionSchemaOf } from "./crd/mod.ts";
 export { type Connection, JsonPath, JsonPathError, type User } from "./model/mod.ts";

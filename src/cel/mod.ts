@@ -152,11 +152,13 @@ export {
   compileRuleWalk,
   type DeclaredType,
   declaredTypeOf,
+  jsonOf,
   maxRequestBytes,
   objectCostBudget,
   type RuleRun,
   type RuleValidator,
   sizesOf,
+  unescapeName,
   withResourceFields,
 } from "./rules/mod.ts";
 export {

@@ -16,6 +16,8 @@ export interface KindType {
   readonly group: string;
   readonly version: string;
   readonly kind: string;
+  /** Its OpenAPI schema, without references; undefined when it is not known. */
+  schema(): JsonObject | undefined;
   /** Undefined when its schema is not known. */
   type(): CelType | undefined;
 }
@@ -54,12 +56,9 @@ let builtin: readonly NamedKind[] | undefined;
 function builtinKinds(): readonly NamedKind[] {
   builtin ??= builtinFamilies().flatMap(({ served }) =>
     served.map(({ group, version, kind, plural, singular, struct }) => ({
-      group,
-      version,
-      kind,
-      plural,
+      ...{ group, version, kind, plural },
       singular: singular || kind.toLowerCase(),
-      type: once(() => typeOf({ $ref: prefix + struct.fullName }, kind)),
+      ...schemaAndType({ $ref: prefix + struct.fullName }, kind),
     }))
   );
   return builtin;
@@ -72,18 +71,19 @@ function customKinds({ group, acceptedNames: names, versions }: CrdSpec): readon
     kind: names.kind,
     plural: names.plural,
     singular: names.singular,
-    type: once(() => schema === undefined ? undefined : typeOf(publishedSchema(schema), names.kind)),
+    ...schemaAndType(schema === undefined ? undefined : publishedSchema(schema), names.kind),
   }));
+}
+
+/** A number stands behind the kind in the names of types in messages, as in those of kube-controller-manager. */
+function schemaAndType(referring: JsonObject | undefined, kind: string): Pick<KindType, "schema" | "type"> {
+  const schema = once(() => referring && inlined(referring, new Set()));
+  return { schema, type: once(() => schema() && declaredTypeOf(readSchema(schema() ?? {}), true, `${kind}1`)?.type) };
 }
 
 function once<Value>(make: () => Value): () => Value {
   let made: { readonly value: Value } | undefined;
   return () => (made ??= { value: make() }).value;
-}
-
-/** A number stands behind the kind in the names of types in messages, as in those of kube-controller-manager. */
-function typeOf(schema: JsonObject, kind: string): CelType | undefined {
-  return declaredTypeOf(readSchema(inlined(schema, new Set())), true, `${kind}1`)?.type;
 }
 
 const prefix = "#/components/schemas/";

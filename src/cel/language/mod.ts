@@ -30,6 +30,7 @@ export {
   CelError,
   CelList,
   CelMap,
+  CelOpaque,
   CelOptional,
   CelStruct,
   CelTimestamp,

@@ -108,7 +108,7 @@ function bytesOf(text: string): Uint8Array | undefined {
 }
 
 /** A value without a schema. Rules can compare it and nothing else. */
-class UnknownValue extends CelMap {
+export class UnknownValue extends CelMap {
   override readonly size = 0;
   readonly json: Json;
 
