@@ -124,6 +124,7 @@ export const innerFolders: Readonly<Record<string, readonly string[]>> = {
     "run_graph",
     "plan",
     "manifests",
+    "uninstall",
     "doctor",
     "why",
     "pause",

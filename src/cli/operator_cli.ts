@@ -66,6 +66,11 @@ export const subcommands: readonly SubcommandEntry[] = [
     load: async () => (await import("./crds/mod.ts")).uninstallCrds,
   },
   {
+    name: "uninstall",
+    summary: "delete the objects of controllers, then their installation, then the definitions",
+    load: async () => (await import("./uninstall/mod.ts")).uninstall,
+  },
+  {
     name: "doctor",
     summary: "check whether controllers can run on a cluster, and show what is missing",
     load: async () => (await import("./doctor/mod.ts")).doctor,

@@ -1,5 +1,22 @@
 /** The commands `install-crds` and `uninstall-crds`, and the reads of definitions and stored objects that `doctor` shares. */
-export { type CrdContext, readCrd, storedObjects } from "./crd_context.ts";
+export { finalizerText, inventoryOf } from "./await_gone.ts";
+export {
+  commandFailure,
+  type CrdContext,
+  definitionName,
+  readCrd,
+  selectCrds,
+  storedKindOf,
+  storedObjects,
+  withPermissionAdvice,
+} from "./crd_context.ts";
 export { installCrds } from "./install_crds.ts";
 export { staleVersionsOf } from "./migrate_storage.ts";
-export { uninstallCrds } from "./uninstall_crds.ts";
+export {
+  definitionRows,
+  findDefinitions,
+  type InstalledDefinition,
+  removeDefinitions,
+  uninstallCrds,
+  warnFinalizers,
+} from "./uninstall_crds.ts";

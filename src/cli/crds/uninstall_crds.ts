@@ -65,7 +65,7 @@ export const uninstallCrds = subcommand({
 });
 
 /** A live definition, and the objects that are deleted with it. */
-interface InstalledDefinition {
+export interface InstalledDefinition {
   readonly crd: StoredCrd;
   readonly inventory: Inventory;
 }
@@ -85,17 +85,21 @@ async function uninstall(call: Call<UninstallFlags>): Promise<ExitCode> {
   const context = { connection, session, signal };
   const definitions = await findDefinitions(crds, context);
   if (definitions.length === 0) return exitCode.done;
-  if (flags.dryRun || !flags.yes) session.print(...table(rowsOf(definitions)));
-  warn(definitions, context);
+  if (flags.dryRun || !flags.yes) session.print(...table(definitionRows(definitions)));
+  warnFinalizers(definitions, context);
   if (flags.dryRun) return exitCode.done;
   if (!flags.yes && !(await isConfirmed(definitions, context))) {
     throw commandFailure("Cannot uninstall: it was not confirmed");
   }
-  await remove(definitions, flags.timeout, context);
+  await removeDefinitions(definitions, flags.timeout, context);
   return exitCode.done;
 }
 
-async function findDefinitions(crds: readonly Crd[], context: CrdContext): Promise<readonly InstalledDefinition[]> {
+/** Finds the live definitions, and counts their objects. A missing one is printed. */
+export async function findDefinitions(
+  crds: readonly Crd[],
+  context: CrdContext,
+): Promise<readonly InstalledDefinition[]> {
   const definitions: InstalledDefinition[] = [];
   const { session } = context;
   for (const crd of crds) {
@@ -106,7 +110,8 @@ async function findDefinitions(crds: readonly Crd[], context: CrdContext): Promi
   return definitions;
 }
 
-function rowsOf(definitions: readonly InstalledDefinition[]): readonly (readonly Cell[])[] {
+/** The rows of a table about definitions, with its head. */
+export function definitionRows(definitions: readonly InstalledDefinition[]): readonly (readonly Cell[])[] {
   const head: readonly Cell[] = ["DEFINITION", "OBJECTS", "NAMESPACES", "BEING DELETED"];
   return [
     head,
@@ -120,7 +125,7 @@ function rowsOf(definitions: readonly InstalledDefinition[]): readonly (readonly
 }
 
 /** Warns about finalizers, which block the deletion until their owners remove them. */
-function warn(definitions: readonly InstalledDefinition[], { session }: CrdContext): void {
+export function warnFinalizers(definitions: readonly InstalledDefinition[], { session }: CrdContext): void {
   for (const { crd, inventory } of definitions) {
     for (const use of inventory.finalizers) {
       const { controller } = use;
@@ -142,7 +147,8 @@ async function isConfirmed(
   return /^y(es)?$/i.test((answer ?? "").trim());
 }
 
-async function remove(
+/** Deletes the definitions, and waits until they are gone. @throws CommandError that says what blocks one after `timeoutMs` */
+export async function removeDefinitions(
   definitions: readonly InstalledDefinition[],
   timeoutMs: number,
   context: CrdContext,

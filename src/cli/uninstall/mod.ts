@@ -1,0 +1,2 @@
+/** The command `uninstall`. */
+export { uninstall } from "./uninstall.ts";
