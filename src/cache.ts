@@ -6,6 +6,7 @@
 export {
   type AddedInfo,
   type CacheCounter,
+  type CachedNamespaces,
   type CacheErrorOrigin,
   type CacheGauge,
   type CacheMetricLabels,

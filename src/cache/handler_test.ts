@@ -150,6 +150,7 @@ test("[34] a handler that takes 10 s per call delays no other, and its backlog i
     metrics: {
       count() {},
       observe() {},
+      forget() {},
       set: (name, labels, value) =>
         void (name === "informer_queued_items" && labels.handler === "slow" && gauge.push(value)),
     },

@@ -305,6 +305,11 @@ export class Informer<T extends KubeObject> implements SharedInformer<T> {
     if (this.#life !== "stopped") this.#writer.deleteThrough(key, uid, writer);
   }
 
+  /** An informer has one scope. */
+  get cachedNamespaces(): undefined {
+    return undefined;
+  }
+
   /** Number of objects whose last own write the watch has not shown yet. */
   get unconfirmedWrites(): number {
     return this.#life === "stopped" ? 0 : this.#writer.unconfirmedWrites;
@@ -419,9 +424,9 @@ export class Informer<T extends KubeObject> implements SharedInformer<T> {
   }
 
   #replaced(): void {
+    this.#synced.open();
     for (const [listener, onInitial] of this.#unsynced) listener.mark(onInitial);
     this.#unsynced.clear();
-    this.#synced.open();
     const version = this.#store.lastSyncResourceVersion;
     // A server that was restored from a backup does not have the later versions any more.
     if (version !== undefined && (compareResourceVersions(version, this.#reached ?? version) ?? -1) < 0) {

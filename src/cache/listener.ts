@@ -34,6 +34,7 @@ type Notification<T> =
   | { readonly kind: "updated"; readonly old: T; readonly current: T; readonly info: ChangeInfo }
   | { readonly kind: "deleted"; readonly tombstone: Tombstone<T> }
   | { readonly kind: "intervening"; readonly change: InterveningChange<T> }
+  | { readonly kind: "namespace-added" | "namespace-removed"; readonly namespace: string }
   /** Not for the handler: everything before it was processed. */
   | { readonly kind: "marker"; readonly onReached: () => void };
 
@@ -117,6 +118,18 @@ export class Listener<T> {
     }
   }
 
+  /** Tells the handler that the cache has one namespace more or less. */
+  namespaceChanged(kind: "namespace-added" | "namespace-removed", namespace: string): void {
+    if (this.#isRemoved) return;
+    const notification: Notification<T> = { kind, namespace };
+    if (this.#busy !== undefined) return this.#push(notification);
+    try {
+      this.#waitFor(this.#call(notification));
+    } catch (error) {
+      this.#failed(error);
+    }
+  }
+
   /** Calls `onReached` when everything delivered so far was processed; never when the listener is removed first. */
   mark(onReached: () => void): void {
     if (this.#isRemoved) return;
@@ -172,6 +185,10 @@ export class Listener<T> {
         return handler.onDelete?.(notification.tombstone);
       case "intervening":
         return handler.onIntervening?.(notification.change);
+      case "namespace-added":
+        return handler.onNamespaceAdded?.(notification.namespace);
+      case "namespace-removed":
+        return handler.onNamespaceRemoved?.(notification.namespace);
       case "marker":
         return notification.onReached();
       default:
@@ -328,22 +345,26 @@ export class Registration<T> implements HandlerRegistration {
     await this.#options.listener.remove();
   }
 
-  /** Adds one more informer. */
-  attachTo(source: ListenerSource<T>): void {
+  /** Adds one more informer. @param namespace The handler is told when it has all objects of this namespace. @default it is not */
+  attachTo(source: ListenerSource<T>, namespace?: string): void {
+    const { listener } = this.#options;
     this.#unsynced.add(source);
     this.#attachments.set(
       source,
-      source.attach(this.#options.listener, () => {
-        if (this.#unsynced.delete(source)) this.#checkSynced();
+      source.attach(listener, () => {
+        if (!this.#unsynced.delete(source)) return;
+        this.#checkSynced();
+        if (namespace !== undefined) listener.namespaceChanged("namespace-added", namespace);
       }),
     );
   }
 
-  /** Removes an informer; its changes that wait for the handler are still processed. */
-  detachFrom(source: ListenerSource<T>): void {
+  /** Removes the informer of a namespace; its changes that wait for the handler are still processed. */
+  detachFrom(source: ListenerSource<T>, namespace: string): void {
     this.#attachments.get(source)?.[Symbol.dispose]();
     this.#attachments.delete(source);
     if (this.#unsynced.delete(source)) this.#checkSynced();
+    this.#options.listener.namespaceChanged("namespace-removed", namespace);
   }
 
   /** The informer has stopped: changes that wait for the handler are dropped. */

@@ -48,7 +48,9 @@ export interface CacheMetrics {
   observe(observation: CacheObservation, labels: CacheMetricLabels, value: number): void;
   /** Sets a gauge. */
   set(gauge: CacheGauge, labels: CacheMetricLabels, value: number): void;
+  /** Removes the measurements of an informer that has ended while the others go on. */
+  forget(name: string): void;
 }
 
 /** Ignores all measurements. */
-export const noCacheMetrics: CacheMetrics = { count() {}, observe() {}, set() {} };
+export const noCacheMetrics: CacheMetrics = { count() {}, observe() {}, set() {}, forget() {} };

@@ -17,6 +17,7 @@ export { Lister, type ListerFilter, type ListFilter, NotInCacheError } from "./l
 export type { InterveningChange, OwnWrite, Writer, WriteThroughResult } from "./written_objects.ts";
 export type {
   AddedInfo,
+  CachedNamespaces,
   ChangeInfo,
   HandlerOptions,
   HandlerRegistration,

@@ -5,8 +5,8 @@
  *
  * Guarantees: a handler has one backlog and one call at a time for all namespaces; a namespace that is added delivers
  * its existing objects with `isInInitialList: true`.
- * Caveats: handlers are not notified when a namespace is removed. Its objects still exist, they are only outside of
- * the cache; notifications of deletions would make a controller clean up objects that it must not touch.
+ * Caveats: `onDelete` is not called for the objects of a namespace that is removed. They still exist, they are only
+ * outside of the cache; notifications of deletions would make a controller clean up objects that it must not touch.
  */
 import {
   compareResourceVersions,
@@ -22,6 +22,7 @@ import { Lister } from "./lister.ts";
 import { Listener, Registration } from "./listener.ts";
 import { noCacheMetrics } from "./metrics.ts";
 import type {
+  CachedNamespaces,
   HandlerOptions,
   HandlerRegistration,
   InformerHandler,
@@ -63,6 +64,14 @@ export class MultiNamespaceInformer<T extends KubeObject> implements SharedInfor
     kind: "new",
   };
   #handlers = 0;
+  /** What the cache has of each namespace. */
+  readonly cachedNamespaces: CachedNamespaces = {
+    stateOf: (namespace) => {
+      const member = this.#members.get(namespace);
+      if (member === undefined) return "absent";
+      return member.informer.hasSynced ? "synced" : "syncing";
+    },
+  };
 
   constructor(options: MultiNamespaceOptions<T>) {
     this.name = options.name;
@@ -89,7 +98,7 @@ export class MultiNamespaceInformer<T extends KubeObject> implements SharedInfor
     for (const indexers of this.#indexers) member.informer.addIndexers(indexers);
     this.#members.set(namespace, member);
     this.#stores.set(namespace, member.informer.store);
-    for (const registration of this.#registrations) registration.attachTo(listenersOf(member.informer));
+    for (const registration of this.#registrations) registration.attachTo(listenersOf(member.informer), namespace);
     if (this.#life.kind === "running") this.#start(member, this.#life.signal);
   }
 
@@ -99,9 +108,10 @@ export class MultiNamespaceInformer<T extends KubeObject> implements SharedInfor
     if (member === undefined) return;
     this.#members.delete(namespace);
     this.#stores.delete(namespace);
-    for (const registration of this.#registrations) registration.detachFrom(listenersOf(member.informer));
+    for (const registration of this.#registrations) registration.detachFrom(listenersOf(member.informer), namespace);
     member.running?.scope.abort();
     await member.running?.done;
+    if (!this.#members.has(namespace)) this.#options.metrics?.forget(member.informer.name);
   }
 
   async synced(signal: AbortSignal): Promise<void> {

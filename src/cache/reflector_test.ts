@@ -363,6 +363,7 @@ test("[124] a cache is measured as following while its watch is open, and not wh
     metrics: {
       count() {},
       observe() {},
+      forget() {},
       set: (name, _, value) => void (name === "informer_following" && following.push(value)),
     },
   });

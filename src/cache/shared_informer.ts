@@ -77,6 +77,8 @@ export interface SharedInformer<T extends KubeObject> {
    * Removes an object from the cache that the server has deleted, and ignores its older states from then on.
    */
   deleteThrough(key: ObjectKey, uid: string, writer?: Writer): void;
+  /** The namespaces of the cache, if it is one of several namespaces. Undefined: it is of one scope, which does not change. */
+  readonly cachedNamespaces: CachedNamespaces | undefined;
   /** Number of objects whose last own write the watch has not shown yet. */
   readonly unconfirmedWrites: number;
   /** One entry per reflector: for readiness, logs and the debug endpoint. */
@@ -87,6 +89,26 @@ export interface SharedInformer<T extends KubeObject> {
    * @throws Error when called twice.
    */
   run(signal: AbortSignal): Promise<void>;
+}
+
+/**
+ * The namespaces of a cache of several namespaces.
+ *
+ * @example
+ * ```ts
+ * import { ConfigMap } from "@pintle/controller";
+ * import { type CachedNamespaces, informersOf } from "@pintle/controller/cache";
+ * import { Client } from "@pintle/controller/client";
+ *
+ * const client = new Client(() => Promise.reject(new Error("there is no server in an example")));
+ * const informers = informersOf(client, { namespaces: ["shop"] });
+ * const namespaces: CachedNamespaces | undefined = informers.informer(ConfigMap).cachedNamespaces;
+ * console.assert(namespaces?.stateOf("shop") === "syncing" && namespaces.stateOf("bank") === "absent");
+ * ```
+ */
+export interface CachedNamespaces {
+  /** "absent": it is outside of the cache. "syncing": the cache does not have its first full state yet. */
+  stateOf(namespace: string): "absent" | "syncing" | "synced";
 }
 
 /** Options of {@link SharedInformer.waitFor}. */
@@ -128,6 +150,13 @@ export interface InformerHandler<T> {
    * has both; only the writer has to look again, if it ignores its own writes.
    */
   onIntervening?(change: InterveningChange<T>): unknown;
+  /** A cache of several namespaces has one more, and the handler was notified of all its objects. */
+  onNamespaceAdded?(namespace: string): unknown;
+  /**
+   * A cache of several namespaces no longer contains one. Its objects are not deleted, they are only outside of the cache;
+   * `onDelete` is not called for them.
+   */
+  onNamespaceRemoved?(namespace: string): unknown;
 }
 
 /** Where a change came from. */

@@ -25,6 +25,8 @@ export interface ControllerAccountsOptions {
   readonly name: string;
   /** The namespaces of the Manager. @default all */
   readonly namespaces?: readonly string[];
+  /** The Manager selects its namespaces by labels. @default false */
+  readonly selectsNamespaces?: boolean;
   /** What of a Fleet the server is. @default "cluster": there is no Fleet */
   readonly place?: AccessPlace;
   /** The Lease that the operator may use. @default none */
@@ -60,10 +62,10 @@ export class ControllerAccounts {
       );
       return { definition, grants, account };
     });
-    const forProcess = lease === undefined ? [] : processGrants({
-      namespace: lease.namespace,
-      lease: lease.name,
-      isSharded: true,
+    const { selectsNamespaces } = options;
+    const forProcess = processGrants({
+      ...(lease === undefined ? { namespace: "" } : { namespace: lease.namespace, lease: lease.name, isSharded: true }),
+      selectsNamespaces,
     });
     const operator = accountOf(
       name,

@@ -42,6 +42,11 @@ export class StoppedKeys {
     this.#keys.set(key, { key, error: errorText(error).slice(0, maxErrorChars), at: this.#clock.now() });
   }
 
+  /** These keys are no longer reconciled. */
+  removeWhere(isRemoved: (key: ObjectKey) => boolean): void {
+    for (const key of [...this.#keys.keys()].filter(isRemoved)) this.#keys.delete(key);
+  }
+
   /** `key` was reconciled again. */
   forget(key: ObjectKey): void {
     if (this.#keys.size > 0) this.#keys.delete(key);

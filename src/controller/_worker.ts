@@ -15,6 +15,7 @@
  * | cannot parse its object (`Kind.parse`)          | as above: no retry can read it                               |
  * | throws because its owner changed                | owner deleted: waits for a change; owner is newer: at once   |
  * | throws because the process is stopping          | nothing; the next start lists all objects                    |
+ * | throws because its namespace leaves the caches  | nothing; if it comes back, all its objects are listed        |
  * | is not called, because the object is paused     | it waits for a change (`pause.ts`)                           |
  *
  * Only this file calls reconcilers. A throw never ends a worker.
@@ -25,6 +26,7 @@ import { ApiError, type Client, isUnavailableStatus, isUnreachable } from "../cl
 import { errorText, type Logger, type ReconcileEndEntry } from "../observe/mod.ts";
 import type { QueueItem, WorkQueue } from "../queue/mod.ts";
 import { InvalidObjectError } from "../schema/mod.ts";
+import type { ActiveNamespaces, NamespaceStay } from "./_active_namespaces.ts";
 import type { DeletedDependents } from "./_deleted_dependents.ts";
 import { NormalizationCache } from "./_diff.ts";
 import type { FieldRepair } from "./_loop_detector.ts";
@@ -160,7 +162,7 @@ export type Outcome =
   | { readonly kind: "terminal"; readonly error: TerminalError }
   /** A user has paused the object: the reconciler was not called. */
   | { readonly kind: "paused" }
-  /** The process is stopping. This is not a failure of the key. */
+  /** The process is stopping, or the key is no longer one of this process. This is not a failure of the key. */
   | { readonly kind: "aborted" };
 
 /** Reconciles a key once. Guarantees: never throws. */
@@ -197,6 +199,8 @@ export interface ReconcileAttemptOptions {
   readonly writeThrough?: AttemptWrites;
   /** The keys of this replica. @default all keys */
   readonly shardedKeys?: ShardedKeys;
+  /** The namespaces whose keys are reconciled. @default all */
+  readonly namespaces?: Pick<ActiveNamespaces, "begin">;
   /** Labels of the dependents of an object. @default none */
   readonly dependentLabels?: (owner: KubeObject) => StringMap | undefined;
   readonly onRepair: (key: ObjectKey) => (repair: FieldRepair) => void;
@@ -207,10 +211,15 @@ interface OpenKey extends Disposable {
   readonly toolbox: Toolbox;
   /** Undefined when all keys belong to this replica. */
   readonly hold: ReturnType<ShardedKeys["begin"]>;
+  /** Undefined when all namespaces count. */
+  readonly stay: NamespaceStay | undefined;
   readonly signal: AbortSignal;
 }
 
-/** Creates the function that opens a key. It returns undefined for one that went to another replica, which reconciles it. */
+/**
+ * Creates the function that opens a key. It returns undefined for one that went to another replica, which reconciles it, and
+ * for one whose namespace has left the caches.
+ */
 function keyOpener(options: ReconcileAttemptOptions) {
   const { definition, cluster, hub, caches, events, clock, kill, log, deletedDependents, writeThrough, shardedKeys } =
     options;
@@ -220,8 +229,14 @@ function keyOpener(options: ReconcileAttemptOptions) {
   return (...[key, causes, retries, recorded]: Parameters<ReconcileAttempt>): OpenKey | undefined => {
     const hold = shardedKeys?.begin(key);
     if (shardedKeys !== undefined && hold === undefined) return undefined;
+    const stay = options.namespaces?.begin(key);
+    if (options.namespaces !== undefined && stay === undefined) {
+      hold?.[Symbol.dispose]();
+      return undefined;
+    }
     const attempt = scope(kill, { timeoutMs: reconcileTimeoutMs, clock });
     const losing = hold && onAbort(hold.signal, () => attempt.abort(hold.signal.reason));
+    const leaving = stay && onAbort(stay.signal, () => attempt.abort(stay.signal.reason));
     const client = hold?.fence(options.client) ?? options.client;
     const toolbox = new Toolbox({
       request: { key, ...splitKey(key), ...(cluster === undefined ? {} : { cluster }) },
@@ -247,11 +262,9 @@ function keyOpener(options: ReconcileAttemptOptions) {
       onRepair: options.onRepair(key),
     });
     const end = () => {
-      losing?.[Symbol.dispose]();
-      attempt[Symbol.dispose]();
-      hold?.[Symbol.dispose]();
+      for (const one of [losing, leaving, attempt, stay, hold]) one?.[Symbol.dispose]();
     };
-    return { toolbox, hold, signal: attempt.signal, [Symbol.dispose]: end };
+    return { toolbox, hold, stay, signal: attempt.signal, [Symbol.dispose]: end };
   };
 }
 
@@ -263,7 +276,7 @@ export function createReconcileAttempt(options: ReconcileAttemptOptions): Reconc
   return async (key, causes, retries, recorded) => {
     using opened = open(key, causes, retries, recorded);
     if (opened === undefined) return { kind: "aborted" };
-    const { toolbox, hold, signal } = opened;
+    const { toolbox, hold, stay, signal } = opened;
     try {
       if (hold !== undefined && !await hold.confirm(signal)) return { kind: "aborted" };
       if (writeThrough?.isUnsettled(key)) await writeThrough.settle(key, signal);
@@ -275,7 +288,7 @@ export function createReconcileAttempt(options: ReconcileAttemptOptions): Reconc
       if (result.kind === "done") shardedKeys?.forget(key);
       return result;
     } catch (error) {
-      if (kill.aborted || hold?.signal.aborted === true) return { kind: "aborted" };
+      if (kill.aborted || hold?.signal.aborted === true || stay?.signal.aborted === true) return { kind: "aborted" };
       const change = findOwnerChange(error);
       if (change !== undefined) return resultAfterOwnerChange(change, toolbox.log);
       if (error instanceof TerminalError) return { kind: "terminal", error };

@@ -6,12 +6,13 @@
  * twice at the same time; a reconcile that throws or takes too long affects only its own key. On `stop`, workers take no
  * more keys and running reconciles may finish; on `kill`, running reconciles are aborted.
  */
-import { keyOf, type KubeObject, type ObjectKey, type Resource, resourceName } from "../api/mod.ts";
+import { keyOf, type KubeObject, type ObjectKey, type Resource, resourceName, splitKey } from "../api/mod.ts";
 import { type Clock, jittered, type Random, type Recovery, scope } from "../async/mod.ts";
 import type { HandlerRegistration, InterveningChange, Writer } from "../cache/mod.ts";
 import type { Client } from "../client/mod.ts";
 import { type Logger, logger, type Recorder } from "../observe/mod.ts";
 import { defaultRateLimiter, lowPriority, type QueueMetrics, WorkQueue } from "../queue/mod.ts";
+import { ActiveNamespaces } from "./_active_namespaces.ts";
 import { acceptsChange } from "./_accepted_changes.ts";
 import { DebouncedKeys } from "./_debounced_keys.ts";
 import { DeletedDependents } from "./_deleted_dependents.ts";
@@ -32,7 +33,7 @@ import {
 } from "./_worker.ts";
 import { WriteThrough } from "./_write_through.ts";
 import type { Caches } from "./caches.ts";
-import type { Hub } from "./clusters.ts";
+import { type Hub, isInHub } from "./clusters.ts";
 import { checkedKey, type ControllerDefinition, type WatchDefinition } from "./controller_definition.ts";
 import { keepSourceRunning } from "./event_source.ts";
 import { DeletedObjects } from "./deleted_objects.ts";
@@ -87,6 +88,7 @@ export class Controller {
   readonly #recorded: RecordedController | undefined;
   readonly #stoppedKeys: StoppedKeys;
   readonly #shardedKeys: ShardedKeys | undefined;
+  readonly #namespaces: ActiveNamespaces;
   readonly queue: WorkQueue<ObjectKey, Cause>;
   #isSynced = false;
 
@@ -99,6 +101,8 @@ export class Controller {
     this.#log = cluster === undefined ? log : log.with({ cluster });
     const findPrimary = (key: ObjectKey) => caches.findInformer(definition.primary)?.lister.find(key);
     this.#shardedKeys = dependencies.shards && new ShardedKeys(dependencies.shards, findPrimary);
+    const own = definition.watches.filter(({ resource }) => !isInHub(resource));
+    this.#namespaces = new ActiveNamespaces(() => own.map(({ resource }) => caches.informer(resource)));
     this.#deletedDependents = new DeletedDependents(definition.primary, findPrimary, definition.name);
     this.#writeThrough = new WriteThrough({
       ...{ controller: definition.name, client, caches, clock, log: this.#log },
@@ -152,13 +156,18 @@ export class Controller {
     const { definition, caches } = this.#dependencies;
     const { queued, running } = this.queue.counts;
     return this.#isSynced && queued + running + this.#debounced.size === 0 &&
-      definition.watches.every(({ resource }) => caches.findInformer(resource)?.unconfirmedWrites === 0);
+      definition.watches.every(({ resource }) => {
+        const informer = caches.findInformer(resource);
+        return informer?.unconfirmedWrites === 0 && informer.hasSynced;
+      });
   }
 
   /** Runs until `stop`, then until running reconciles have finished. */
   async run(stop: AbortSignal, kill: AbortSignal): Promise<void> {
     const { definition, caches, shards } = this.#dependencies;
-    using _activating = shards?.listen((slots) => this.#enqueueSlots(slots));
+    using _activating = shards?.listen((slots) =>
+      this.#enqueueAgain(undefined, (key) => slots.has(this.#shardedKeys?.slotOf(key) ?? -1))
+    );
     for (const { resource, indices } of definition.watches) {
       if (indices !== undefined) caches.informer(resource).addIndexers(indices);
     }
@@ -198,6 +207,8 @@ export class Controller {
         onChange({ kind: "deleted", object: lastKnown, writtenBy, entry }, false);
       },
       onIntervening: (change) => this.#enqueueIntervening(watch, source, change),
+      onNamespaceAdded: (namespace) => this.#enqueueNamespace(namespace),
+      onNamespaceRemoved: (namespace) => this.#forgetNamespace(namespace),
     }, {
       name: `${definition.name}/${source}`,
       // The jitter spreads the resyncs of the kinds over time, as controller-runtime's informers do.
@@ -237,28 +248,41 @@ export class Controller {
     }
   }
 
-  /** Slots have become active: enqueues their keys, as at a start. */
-  #enqueueSlots(slots: ReadonlySet<number>): void {
+  /** One of the caches has all of a namespace. If it was the last one, its keys are enqueued. */
+  #enqueueNamespace(namespace: string): void {
+    if (!this.#namespaces.isActive(namespace)) return;
+    this.#log.info("namespace joined", { namespace });
+    this.#enqueueAgain(namespace, (key) => splitKey(key).namespace === namespace);
+  }
+
+  /** A namespace has left the caches. Its objects were not deleted: nothing is done for its keys any more. */
+  #forgetNamespace(namespace: string): void {
+    this.#namespaces.leave(namespace);
+    const isGone = (key: ObjectKey) => splitKey(key).namespace === namespace;
+    for (const keys of [this.queue, this.#stoppedKeys, this.#deletedObjects]) keys.removeWhere(isGone);
+  }
+
+  /** Keys have become ones of this process: enqueues them, as at a start. @param namespace that of the changed objects */
+  #enqueueAgain(namespace: string | undefined, isNew: (key: ObjectKey) => boolean): void {
     const { definition, caches } = this.#dependencies;
     for (const watch of definition.watches) {
       const source = resourceName(watch.resource);
-      for (const object of caches.findInformer(watch.resource)?.lister.list() ?? []) {
+      for (const object of caches.findInformer(watch.resource)?.lister.list({ namespace }) ?? []) {
         const change: Change = { kind: "added", object };
         if (!this.#isAccepted(watch, change)) continue;
         const { resourceVersion } = object.metadata;
         const cause: Cause = { source, change: "added", key: keyOf(object), resourceVersion };
         for (const key of watch.keysOf(object, caches)) {
-          const slot = this.#shardedKeys?.slotOf(key);
-          if (slot === undefined || !slots.has(slot)) continue;
+          if (!isNew(key)) continue;
           this.#add(key, false, watch, change, { cause, priority: lowPriority });
         }
       }
     }
   }
 
-  /** True when this replica reconciles the key. */
+  /** True when this replica reconciles the key. The namespaces are not known before the first full state. */
   #isOurs(key: ObjectKey): boolean {
-    return this.#shardedKeys?.has(key) ?? true;
+    return (this.#shardedKeys?.has(key) ?? true) && (!this.#isSynced || this.#namespaces.has(key));
   }
 
   /** Adds a key to the queue, unless it has made the change itself. */
@@ -390,6 +414,7 @@ export class Controller {
       externals,
       writeThrough: this.#writeThrough,
       shardedKeys: this.#shardedKeys,
+      namespaces: this.#namespaces,
       dependentLabels: shards && ((owner) => shards.dependentLabels(owner)),
       onRepair: (key) => (repair: FieldRepair) => this.#loopDetector.record(key, repair),
     };

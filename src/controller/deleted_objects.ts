@@ -50,6 +50,11 @@ export class DeletedObjects {
     return this.#objects.get(key) ?? [];
   }
 
+  /** These keys are no longer reconciled. */
+  removeWhere(isRemoved: (key: ObjectKey) => boolean): void {
+    for (const key of [...this.#objects.keys()].filter(isRemoved)) this.#objects.delete(key);
+  }
+
   forget(key: ObjectKey, deleted: DeletedObject): void {
     const left = this.of(key).filter((one) => one !== deleted);
     if (left.length === 0) this.#objects.delete(key);

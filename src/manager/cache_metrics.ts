@@ -44,6 +44,10 @@ export function cacheMetrics(registry: MetricsRegistry): CacheMetrics {
     count: (counter, labels) => counterSeries(counter, labels).inc(),
     set: (gauge, labels, value) => gaugeSeries(gauge, labels).set(value),
     observe: (observation, labels, value) => histogramSeries(observation, labels).observe(value),
+    forget: (name) => {
+      for (const forget of [counterSeries.forget, gaugeSeries.forget, histogramSeries.forget]) forget(name);
+      registry.removeCells({ name });
+    },
   };
 }
 
@@ -51,17 +55,34 @@ interface Family<Series> {
   labels(values: { readonly name: string; readonly handler: string }): Series;
 }
 
+/** Finds the series of a metric and labels; `forget` drops those of an informer. */
+interface SeriesCache<Name extends string, Series> {
+  (metric: Name, labels: CacheMetricLabels): Series;
+  forget(name: string): void;
+}
+
 /** Returns a function that finds the series of a metric and labels, and creates each of them once. */
 function seriesCache<Name extends string, Series>(
   familyOf: (name: Name) => Family<Series>,
-): (name: Name, labels: CacheMetricLabels) => Series {
+): SeriesCache<Name, Series> {
   const bySeries = new Map<string, Series>();
-  return (metric, { name, handler = "" }) => {
-    const id = `${metric}|${name}|${handler}`;
+  const find = (metric: Name, { name, handler = "" }: CacheMetricLabels): Series => {
+    const id = `${name}|${metric}|${handler}`;
     const known = bySeries.get(id);
     if (known !== undefined) return known;
     const created = familyOf(metric).labels({ name, handler });
     bySeries.set(id, created);
     return created;
   };
+  const forget = (name: string) => {
+    for (const id of bySeries.keys()) if (id.startsWith(`${name}|`)) bySeries.delete(id);
+  };
+  return Object.assign(find, { forget });
+}
+
+/** Creates the metric of the namespaces that a selector matches. @returns sets it */
+export function namespaceCount(registry: MetricsRegistry): (count: number) => void {
+  const help = "Namespaces that the namespace selector matches";
+  const gauge = registry.gauge({ name: "selected_namespaces", help, labelNames: [] }).labels({});
+  return (count) => gauge.set(count);
 }

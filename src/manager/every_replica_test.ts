@@ -28,7 +28,7 @@ function table(name = "table") {
   return { keys, definition };
 }
 
-test('a controller with replicas: "every" runs in a standby, and goes on when the replica leads', async () => {
+test("a controller for every replica runs in a standby, and goes on when the replica leads", async () => {
   const { keys, definition } = table();
   await using b = replica([greeter(), definition]);
   b.server.put({
@@ -48,7 +48,7 @@ test('a controller with replicas: "every" runs in a standby, and goes on when th
   assertEquals(keys, ["shop", "bank"], "the term of the leader did not start it anew");
 });
 
-test('a lost Lease ends the process although a reconcile of a controller for "every" replica hangs', async () => {
+test("a lost Lease ends the process although a reconcile of a controller for every replica hangs", async () => {
   const entered = Promise.withResolvers<void>();
   const stuck = controller("stuck", { replicas: "every" }).for(Namespace).reconcile(() => {
     entered.resolve();

@@ -15,7 +15,7 @@ import type { KubeObject, Resource } from "../api/mod.ts";
 import type { CachePart, SharedInformer } from "../cache/mod.ts";
 import type { ControllerDefinition, ControllerOptions } from "../controller/mod.ts";
 import { type Logger, logger } from "../observe/mod.ts";
-import { cacheMetrics } from "./cache_metrics.ts";
+import { cacheMetrics, namespaceCount } from "./cache_metrics.ts";
 import {
   ControllerGroup,
   type ParkedKey,
@@ -86,7 +86,7 @@ export class Manager {
         members: () => manager.#controllers.members(),
         informers: () => manager.#caches.informers(),
         findInformer: (definition, resource) => manager.#caches.of(definition).findInformer(resource),
-        namespaces: manager.#options.namespaces,
+        namespaces: () => manager.#caches.namespaces,
         shards: manager.#shards,
         client: manager.#options.client,
         parked: () => manager.#controllers.parked(),
@@ -128,9 +128,15 @@ export class Manager {
 
   /** Creates a Manager. It sends no request before {@link run}. */
   constructor(options: ManagerOptions) {
-    const { client, namespaces, cacheRules, metrics, clock = systemClock, random = systemRandom } = options;
+    const { client, namespaces, namespaceSelector, cacheRules, metrics, clock = systemClock, random = systemRandom } =
+      options;
     const { leaderElection, dryRun = false, name = "pintle", instance = "local" } = options;
     const { resyncMs = defaultResyncMs, workerJitterMs, strictAccess = false, transportFor, recorder } = options;
+    if (namespaces !== undefined && namespaceSelector !== undefined) {
+      throw new TypeError(
+        "Cannot create a Manager: it has both namespaces and a namespaceSelector. Leave one of them out",
+      );
+    }
     this.#options = options;
     this.#clock = clock;
     this.#membership = membershipOf(options);
@@ -160,6 +166,8 @@ export class Manager {
       client: observed,
       recovery,
       namespaces,
+      namespaceSelector,
+      ...(metrics === undefined ? {} : { setNamespaceCount: namespaceCount(metrics) }),
       rules: cacheRules,
       freeze: options.freezeCache,
       metrics: metrics === undefined ? undefined : cacheMetrics(metrics),
@@ -254,11 +262,14 @@ export class Manager {
       ...check,
       problem: () => this.#state === "preparing" ? notPrepared : check.problem(),
     }));
+    const namespaces: readonly ImmediateCheck[] = this.#options.namespaceSelector === undefined
+      ? []
+      : [{ name: "namespaces", probe: "ready", problem: () => this.#caches.namespaceProblem() }];
     const leases: readonly ImmediateCheck[] = [
       ...(elector === undefined ? [] : [leaseCheck("leader-election", elector)]),
       ...(shards === undefined ? [] : [leaseCheck("shards", shards)]),
     ];
-    return [...controllers, ...leases];
+    return [...namespaces, ...controllers, ...leases];
   }
 
   /**
@@ -321,6 +332,7 @@ export class Manager {
       await webhooks.start(stopping.signal);
       caches = this.#caches.run(cachesStop.signal);
       await others.start(stopping.signal);
+      await this.#caches.namespacesKnown(stopping.signal);
       await this.#runReplica(stopping);
     } catch (error) {
       errors.push(...errorsIn(error));

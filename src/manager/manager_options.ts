@@ -1,4 +1,5 @@
 /** ManagerOptions: what a Manager is created with. `manager.ts` reads them once, in its constructor. */
+import type { LabelSelector } from "../api/mod.ts";
 import type { Clock, Random } from "../async/mod.ts";
 import type { Client, Transport } from "../client/mod.ts";
 import type { MetricsRegistry, Recorder } from "../observe/mod.ts";
@@ -22,6 +23,12 @@ export interface ManagerOptions {
   readonly instance?: string;
   /** Namespaces to watch. @default all */
   readonly namespaces?: readonly string[];
+  /**
+   * Watches the namespaces with these labels, and follows their changes without a restart. When a namespace no longer
+   * matches, its objects leave the caches and nothing is reconciled for them; they do not count as deleted. Needs the verbs
+   * list and watch for Namespaces. Excludes `namespaces`. @default all namespaces
+   */
+  readonly namespaceSelector?: LabelSelector;
   /** What is cached of individual kinds, and which kinds must not be cached. @default everything but managedFields */
   readonly cacheRules?: readonly CacheRule[];
   /** Freezes cached objects, so that a write to one throws; for tests. Costs time for each object. @default false */

@@ -7,6 +7,7 @@
  */
 import {
   apiVersionOf,
+  builtin,
   combinedSelector,
   compareResourceVersions,
   formatLabelSelector,
@@ -38,9 +39,16 @@ import {
   type WriteThroughResult,
 } from "../cache/mod.ts";
 import { type Client, recoveryTransport } from "../client/mod.ts";
-import type { Logger, Recorder } from "../observe/mod.ts";
+import { type Logger, logger, type Recorder } from "../observe/mod.ts";
+import { SelectedNamespaces } from "./selected_namespaces.ts";
 import { type SlotHolds, SlotParts, slotRuleOf } from "./sharding/mod.ts";
-import { type CacheReader, type Caches, type ControllerDefinition, isMetadataOnly } from "../controller/mod.ts";
+import {
+  type CacheReader,
+  type Caches,
+  type ControllerDefinition,
+  isMetadataOnly,
+  metadataOnly,
+} from "../controller/mod.ts";
 
 /** Which objects of a kind are cached, and which part of them, for all controllers of a Manager. */
 export interface CachedRule extends CacheScope {
@@ -80,6 +88,10 @@ export interface SharedCachesOptions {
   readonly client: Client;
   /** @default all */
   readonly namespaces?: readonly string[];
+  /** The namespaces with these labels, as they change; `namespaces` is absent then. @default all */
+  readonly namespaceSelector?: LabelSelector;
+  /** Called with the number of selected namespaces. @default it is not measured */
+  readonly setNamespaceCount?: (count: number) => void;
   /** What is cached of individual kinds. @default everything but managedFields */
   readonly rules?: readonly CacheRule[];
   /** Freeze cached objects, so that a write to one throws. @default false */
@@ -112,10 +124,14 @@ export class SharedCaches implements ManagerCaches {
   /** The newest own write to each resource: a cache that is created later must not begin before it. */
   readonly #newestWrites = new Map<string, ResourceVersion>();
   readonly #parts: SlotParts | undefined;
+  readonly #options: SharedCachesOptions;
+  #selected: SelectedNamespaces | undefined;
   #isForgetting = false;
 
   constructor(options: SharedCachesOptions) {
     const { client, namespaces, rules = [], freeze, recovery, metrics, recorder, log, clock, random, holds } = options;
+    const { namespaceSelector } = options;
+    this.#options = options;
     assertOneRulePerKind(rules);
     this.#parts = holds && new SlotParts(holds);
     holds?.listen({ onGained: () => {}, onEnded: () => this.#forgetSoon() });
@@ -136,7 +152,7 @@ export class SharedCaches implements ManagerCaches {
         return isMetadataOnly(resource) ? (object) => withKind(resource, reduce(object)) : reduce;
       },
       notOlderThan: (resource) => this.#newestWrites.get(resourceName(resource)),
-      namespaces,
+      namespaces: namespaceSelector === undefined ? namespaces : [],
       freeze,
       recovery,
       metrics,
@@ -282,7 +298,37 @@ export class SharedCaches implements ManagerCaches {
 
   /** Runs the informers, also those that are created later, until aborted. */
   async run(signal: AbortSignal): Promise<void> {
+    using selected = this.#selectNamespaces();
+    this.#selected = selected;
     await this.#factory.run(signal);
+  }
+
+  /** The namespaces of the caches at this moment; undefined: all. */
+  get namespaces(): readonly string[] | undefined {
+    return this.#factory.namespaces;
+  }
+
+  /** Waits until the first namespaces are known, if they are selected by labels, or until `signal` aborts. */
+  async namespacesKnown(signal: AbortSignal): Promise<void> {
+    await this.#selected?.synced(signal).catch((error: unknown) => {
+      if (!signal.aborted) throw error;
+    });
+  }
+
+  /** Why the selected namespaces are not known; undefined when they are, or all namespaces are cached. */
+  namespaceProblem(): string | undefined {
+    return this.#selected?.problem();
+  }
+
+  #selectNamespaces(): SelectedNamespaces | undefined {
+    const { namespaceSelector: selector, setNamespaceCount: setCount, clock, log = logger("cache") } = this.#options;
+    if (selector === undefined) return undefined;
+    return new SelectedNamespaces({
+      informer: this.informer(metadataOnly(builtin.Namespace)),
+      ...{ selector, setCount, clock, log },
+      onJoined: (namespace) => this.#factory.addNamespace(namespace),
+      onLeft: (namespace) => void this.#factory.removeNamespace(namespace),
+    });
   }
 
   /** All caches, each once. */

@@ -87,6 +87,15 @@ export class DelayedKeys<K, C> {
     return this.#heap.pop();
   }
 
+  /** Drops a key. */
+  remove(key: K): void {
+    const delayed = this.#byKey.get(key);
+    if (delayed === undefined) return;
+    this.#byKey.delete(key);
+    this.#heap.remove(delayed);
+    if (this.#heap.size === 0) this.#disarm();
+  }
+
   /** Drops all keys and disarms the timer. */
   clear(): void {
     this.#heap.clear();

@@ -9,11 +9,12 @@
  * lower ones; lanes of one priority take turns. The path from add to take is synchronous.
  * Caveats: the queue works in one thread, and its content is lost when the process ends.
  */
-import { type Clock, Latch, onAbort, systemClock, TurnClock } from "../async/mod.ts";
+import { type Clock, Latch, systemClock, TurnClock } from "../async/mod.ts";
 import { DelayedKeys } from "./delayed_keys.ts";
 import type { QueueMetrics, RunningWork } from "./metrics.ts";
 import type { QueueObserver } from "./observer.ts";
 import { ParkedKeys } from "./parked_keys.ts";
+import { PendingTakes } from "./pending_takes.ts";
 import {
   addCause,
   type CauseHolder,
@@ -262,6 +263,28 @@ export class WorkQueue<K, C = unknown> implements Disposable {
     this.#withdraw(entry);
   }
 
+  /**
+   * Forgets keys: cancels their queued, delayed and parked runs, and resets the rate limiter for them. A run in progress ends
+   * normally, and nothing follows it. Takes O(n).
+   *
+   * @param isRemoved Called with each key of the queue.
+   */
+  removeWhere(isRemoved: (key: K) => boolean): void {
+    const [entries, later] = [[...this.#entries.values()], [...this.#delayed.values(), ...this.#parked.values()]];
+    for (const { key } of [...entries, ...later]) {
+      if (!isRemoved(key)) continue;
+      this.forget(key);
+      this.#delayed.remove(key);
+      if (this.#parked.unpark(key) !== undefined) this.#observer?.unparked(key);
+      const entry = this.#entries.get(key);
+      if (entry === undefined || (entry.item !== undefined && !entry.isDirty)) continue;
+      this.#metrics?.withdrawn(entry.priority);
+      this.#observer?.withdrawn(key);
+      this.#withdraw(entry);
+    }
+    this.#checkDrained();
+  }
+
   /** Allows runs of a parked key again. @returns whether it was parked */
   unpark(key: K): boolean {
     const parked = this.#parked.unpark(key);
@@ -455,45 +478,3 @@ function checkedPriority<K>(key: K, priority: number | undefined): number {
 }
 
 const never = new AbortController().signal;
-
-interface PendingTake<T> {
-  readonly resolve: (value: T | undefined) => void;
-  listening: Disposable | undefined;
-}
-
-/** The takes that found no key, first come first served. A take that ends leaves no listener on its signal. */
-class PendingTakes<T> {
-  readonly #takes = new Set<PendingTake<T>>();
-
-  get size(): number {
-    return this.#takes.size;
-  }
-
-  /** Resolves with a delivered value, or with undefined at an abort or a release. `signal` is not aborted yet. */
-  wait(signal: AbortSignal): Promise<T | undefined> {
-    return new Promise((resolve) => {
-      const take: PendingTake<T> = { resolve, listening: undefined };
-      this.#takes.add(take);
-      take.listening = onAbort(signal, () => this.#end(take, undefined));
-    });
-  }
-
-  /** Resolves the take that has waited longest. There must be one. */
-  deliver(value: T): void {
-    for (const take of this.#takes) {
-      this.#end(take, value);
-      return;
-    }
-  }
-
-  /** Resolves all takes with undefined. */
-  release(): void {
-    for (const take of this.#takes) this.#end(take, undefined);
-  }
-
-  #end(take: PendingTake<T>, value: T | undefined): void {
-    this.#takes.delete(take);
-    take.listening?.[Symbol.dispose]();
-    take.resolve(value);
-  }
-}

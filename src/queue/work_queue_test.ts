@@ -292,3 +292,23 @@ test("retract() leaves a key alone that is queued and not running", () => {
   queue.retract("a", () => true);
   assertEquals(takeAll(queue), ["a"]);
 });
+
+test("removeWhere() forgets queued, delayed and parked keys, and what would follow a run in progress", async () => {
+  const { queue, clock } = make();
+  for (const key of ["a/run", "a/queued", "b/queued"]) queue.add(key);
+  const item = queue.tryTake();
+  queue.add("a/run");
+  queue.addAfter("a/later", 1_000);
+  queue.addAfter("b/later", 2_000);
+  queue.addRateLimited("a/failed");
+  queue.park("a/parked", "it fights");
+  queue.add("a/parked");
+  queue.removeWhere((key) => key.startsWith("a/"));
+  item?.[Symbol.dispose]();
+  assertEquals(queue.counts, { queued: 1, running: 0, runningDirty: 0, waiting: 1, parked: 0 });
+  assertEquals([item?.key, queue.retries("a/failed"), queue.unpark("a/parked")], ["a/run", 0, false]);
+  await clock.advance(60_000);
+  assertEquals([queue.tryTake()?.key, queue.tryTake()?.key, queue.tryTake()], ["b/queued", "b/later", undefined]);
+  queue.shutDown();
+  assertEquals(clock.pendingTimers, 0);
+});

@@ -7,7 +7,7 @@
  * the garbage collector could not follow is refused (`owner_references.ts`). Cached objects are frozen: a
  * controller that changes one fails in its test, and not only in a cluster.
  */
-import { builtin, type Infer, type ObjectMeta, type Resource, resourceId } from "../api/mod.ts";
+import { builtin, type Infer, type LabelSelector, type ObjectMeta, type Resource, resourceId } from "../api/mod.ts";
 import { type KubernetesApi, kubernetesApi } from "../apiserver/mod.ts";
 import { drain, type Random, seededRandom, VirtualClock } from "../async/mod.ts";
 import {
@@ -52,6 +52,8 @@ export interface WorldOptions {
    * every other request gets a 403 that names the missing declaration. "unchecked": everything. @default "declared"
    */
   readonly access?: "declared" | "unchecked";
+  /** The labels of the namespaces that the controllers watch, as an option of a Manager. @default all namespaces */
+  readonly namespaceSelector?: LabelSelector;
   /** Wraps the transport of the controllers, to observe or change their requests. @default unchanged */
   readonly wrap?: (transport: Transport) => Transport;
   /** Records what the controllers see, decide and do, e.g. a `Recording`. @default nothing is recorded */
@@ -120,7 +122,10 @@ export class World implements AsyncDisposable {
     this.clock = clock;
     this.#random = seededRandom(seed);
     const callWebhook = webhookCaller(controllers, clock);
-    this.#accounts = access === "declared" ? new ControllerAccounts({ controllers, name: "world" }) : undefined;
+    const selectsNamespaces = options.namespaceSelector !== undefined;
+    this.#accounts = access === "declared"
+      ? new ControllerAccounts({ controllers, name: "world", selectsNamespaces })
+      : undefined;
     this.#api = kubernetesApi({
       clock,
       random: this.#random,
@@ -272,13 +277,14 @@ export class World implements AsyncDisposable {
   }
 
   #managerOf(controllers: readonly OperatorController[]): Manager {
-    const { wrap = (transport) => transport } = this.#options;
+    const { namespaceSelector, wrap = (transport) => transport } = this.#options;
     const { operatorTransport = (transport: Transport) => transport, transportFor } = this.#accounts ?? {};
     const client = new Client(wrap(operatorTransport(this.#requests.fetch)), { clock: this.clock });
     const manager = new Manager({
       transportFor,
       client,
       name: "world",
+      ...(namespaceSelector === undefined ? {} : { namespaceSelector }),
       recorder: this.#options.recorder,
       freezeCache: true,
       clock: this.clock,

@@ -33,6 +33,7 @@ export class TestEnvironment implements AsyncDisposable {
       count: (name) => void this.counts.set(name, (this.counts.get(name) ?? 0) + 1),
       observe: () => {},
       set: () => {},
+      forget: () => {},
     };
     this.informer = new Informer<Thing>({
       name: "things.example.dev",

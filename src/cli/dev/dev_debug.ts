@@ -53,7 +53,7 @@ export function devDebugEndpoint(
 ): Runnable {
   const { operator: { name }, version, processEnvironment: { clock } } = session;
   const state = debugStateOf(manager);
-  const plan = ownPlan({ session, controllers, namespaces, createClient: () => client });
+  const plan = ownPlan({ session, controllers, namespaces: () => namespaces, createClient: () => client });
   const program = { name: `${name} dev`, version };
   return listener(
     "debugging",

@@ -62,6 +62,8 @@ export interface DoctorContext extends CrdContext {
   readonly controllers: readonly OperatorController[];
   /** The namespaces that the controllers would watch; empty: all. */
   readonly namespaces: readonly string[];
+  /** True when the controllers would select their namespaces by labels. */
+  readonly selectsNamespaces: boolean;
   /** The name of the webhook configurations; "" when there are no webhooks. */
   readonly webhookConfiguration: string;
   /** The namespace of the Lease and of the certificates. */

@@ -86,7 +86,7 @@ function yamlList(items: readonly string[]): string {
 /** Returns all rules, in the order of the controllers. */
 function requiredRules(context: DoctorContext): readonly RequiredRule[] {
   const { controllers, namespaces, lease, ownNamespace: namespace, webhookConfiguration, session } = context;
-  const { clusters, place } = context;
+  const { clusters, place, selectsNamespaces } = context;
   const ofControllers = controllers.flatMap((controller) => controllerGrants(controller, { namespaces, place }));
   if (place === "members") return ofControllers.map((grant) => ({ ...grant, optionalReason: optionalReasonOf(grant) }));
   const webhooks = controllers.flatMap((controller) => controller.webhooks ?? []);
@@ -99,6 +99,7 @@ function requiredRules(context: DoctorContext): readonly RequiredRule[] {
       namespace,
       lease: lease.isUsed ? lease.name : undefined,
       isSharded: lease.isSharded,
+      selectsNamespaces,
       webhooks: webhooks.length === 0 ? undefined : { targets, secret: webhookServiceName(name) },
     }),
   ].map((grant) => ({ ...grant, optionalReason: optionalReasonOf(grant) }));

@@ -13,7 +13,7 @@ import { type Call, CommandError, type ExitCode, exitCode, selectNamedOrAll, sub
 import { clustersFlag } from "../clusters/mod.ts";
 import { connect, connectionFlags, findWebhookConfigurationName } from "../connection/mod.ts";
 import { commandLineOnly, flag, formatDuration, namespaceName, oneOf } from "../flags/mod.ts";
-import { electionFlags, webhookConfigurationFlag } from "../run/mod.ts";
+import { electionFlags, namespaceSelectorFlag, webhookConfigurationFlag } from "../run/mod.ts";
 import { type Check, type DoctorContext, failed, printChecks, unknown } from "./check.ts";
 import { checkCluster, checkLease } from "./check_cluster.ts";
 import { checkDefinitions, checkFinalizers } from "./check_definitions.ts";
@@ -49,6 +49,7 @@ const doctorFlags = z.object({
   leaderElectionNamespace,
   webhookConfiguration: webhookConfigurationFlag,
   ...connectionFlags.shape,
+  namespaceSelector: namespaceSelectorFlag,
   namespace: flag(z.array(namespaceName()).default([]), {
     flags: "-n, --namespace <name>",
     about: "check permissions in this namespace; can be repeated (default: all namespaces)",
@@ -108,6 +109,7 @@ async function runChecks(call: Call<DoctorFlags>): Promise<readonly Check[]> {
     signal,
     controllers,
     namespaces: [...new Set(flags.namespace)],
+    selectsNamespaces: flags.namespaceSelector !== undefined,
     webhookConfiguration: hasWebhooks ? await findWebhookConfigurationName(search) : "",
     ownNamespace: flags.leaderElectionNamespace ?? connection.namespace,
     lease: {

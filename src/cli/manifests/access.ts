@@ -55,6 +55,7 @@ function grantsOf(plan: InstallPlan) {
       namespace,
       lease: name,
       isSharded: plan.runFlags.some((runFlag) => /^--shards(=|$)/.test(runFlag)),
+      selectsNamespaces: plan.runFlags.some((runFlag) => /^--namespace-selector(=|$)/.test(runFlag)),
       webhooks: webhooks.length === 0 ? undefined : { targets, secret },
       reviewsRequests: exposesMetrics(plan),
     }),

@@ -10,7 +10,7 @@ import { isUnreachable } from "../../client/mod.ts";
 import { logger } from "../../observe/mod.ts";
 import { CommandError, exitCode } from "../command/mod.ts";
 import { type Connection, waitForServer } from "../connection/mod.ts";
-import { preflight } from "./preflight.ts";
+import { preflight, selectedNamespaces } from "./preflight.ts";
 import type { RunPlan } from "./run_plan.ts";
 
 /** How long `run` tries to reach the server, unless it runs in a Pod. */
@@ -55,7 +55,13 @@ function isTemporary(error: unknown): boolean {
 
 /** Fails when no controller can run. When some can, the others are logged and start as soon as they can. */
 async function assertRunnable(connection: Connection, plan: RunPlan, signal: AbortSignal): Promise<void> {
-  const { controllers, namespaces, flags, session } = plan;
+  const { controllers, flags, session } = plan;
+  const { namespaceSelector } = flags;
+  const namespaces = namespaceSelector === undefined
+    ? plan.namespaces
+    : await selectedNamespaces(connection, namespaceSelector, signal);
+  // Nothing is read before a namespace has the labels.
+  if (namespaceSelector !== undefined && namespaces.length === 0) return;
   // In a fleet, what is missing in one cluster must not keep the others from working.
   const checked = flags.clusters === undefined
     ? controllers

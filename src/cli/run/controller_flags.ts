@@ -2,6 +2,7 @@
  * The flags of controllers: help shows those of all controllers of the operator; those of the selected controllers are read
  * before anything else, to configure these controllers.
  */
+import type { LabelSelector } from "../../api/mod.ts";
 import type { Scope } from "../../async/mod.ts";
 import { type OnReload, type OperatorController, type RunSetup, withConversions } from "../../manager/mod.ts";
 import { findText, writeFile } from "../../runtime/mod.ts";
@@ -30,16 +31,18 @@ interface Configuration {
 interface NamespaceFlags {
   readonly namespace: readonly string[];
   readonly allNamespaces: boolean;
+  readonly namespaceSelector?: LabelSelector | undefined;
 }
 
 /** Returns the namespaces on the command line; empty when there are none. @throws UsageError when the flags contradict */
-export function namespacesOf({ namespace, allNamespaces }: NamespaceFlags): readonly string[] {
-  if (!allNamespaces) return [...new Set(namespace)];
-  if (namespace.length === 0) return [];
-  throw new UsageError(
-    "Cannot run controllers: both --namespace and --all-namespaces are given",
-    "Leave one of them out",
-  );
+export function namespacesOf({ namespace, allNamespaces, namespaceSelector }: NamespaceFlags): readonly string[] {
+  const given = [
+    namespace.length > 0 && "--namespace",
+    allNamespaces && "--all-namespaces",
+    namespaceSelector !== undefined && "--namespace-selector",
+  ].filter((flag) => flag !== false);
+  if (given.length <= 1) return [...new Set(namespace)];
+  throw new UsageError(`Cannot run controllers: both ${given[0]} and ${given[1]} are given`, "Leave one of them out");
 }
 
 /** Returns the flags of all controllers, for help. */

@@ -62,6 +62,7 @@ export async function createManager(connection: Connection, plan: RunPlan): Prom
     name: session.operator.name,
     instance: processFacts().hostname,
     namespaces: namespaces.length === 0 ? undefined : namespaces,
+    namespaceSelector: flags.namespaceSelector,
     cacheRules: session.operator.cacheRules,
     freezeCache: flags.freezeCache,
     dryRun: flags.dryRun,
@@ -86,7 +87,10 @@ export async function createManager(connection: Connection, plan: RunPlan): Prom
   const debug = isDebugged && recording
     ? {
       ...{ state: debugStateOf(manager), recording, session, onListening: published.set },
-      plan: ownPlan({ session, controllers, namespaces, createClient: () => connection.createClient() }),
+      plan: ownPlan({
+        ...{ session, controllers, createClient: () => connection.createClient() },
+        namespaces: () => debugStateOf(manager).namespaces ?? [],
+      }),
     }
     : undefined;
   for (const endpoint of createEndpoints(flags, { checks, metrics, endpoints, reviewer: client, clock, debug })) {

@@ -17,6 +17,7 @@ export {
   bindAddress,
   debugTokenFileFlag,
   electionFlags,
+  namespaceSelectorFlag,
   runFlags,
   selectorFlag,
   webhookConfigurationFlag,

@@ -15,8 +15,8 @@ const workerVariable = "PINTLE_PLAN_WORKER";
 interface OwnPlanOptions {
   readonly session: Session;
   readonly controllers: readonly OperatorController[];
-  /** Empty: all namespaces. */
-  readonly namespaces: readonly string[];
+  /** Those of the caches at this moment; empty: all. */
+  readonly namespaces: () => readonly string[];
   /** Returns a client that no controller uses. Called once. */
   readonly createClient: () => Client;
 }
@@ -30,7 +30,7 @@ export function ownPlan({ session, controllers, namespaces, createClient }: OwnP
     const { requestPlan } = await import("../planning/mod.ts");
     client ??= createClient();
     return await requestPlan({
-      ...{ client, controllers, namespaces, operatorName, maxKeys, signal },
+      ...{ client, controllers, namespaces: namespaces(), operatorName, maxKeys, signal },
       now: clock.now(),
       startWorker: () => startWorkerProcess(args, { ...environment, [workerVariable]: "1" }),
     });

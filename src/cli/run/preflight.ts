@@ -5,7 +5,7 @@
  * Guarantees: it only reads: discovery, one object of each watched kind in each namespace, and the definitions of kinds that
  * are converted, if this user may read them.
  */
-import { type Resource, resourceName } from "../../api/mod.ts";
+import { builtin, type LabelSelector, type Resource, resourceName } from "../../api/mod.ts";
 import { isForbidden, isNotFound, isUnauthorized } from "../../client/mod.ts";
 import type { ControllerDefinition } from "../../controller/mod.ts";
 import { isCustomResource, type OperatorController } from "../../manager/mod.ts";
@@ -58,6 +58,29 @@ export async function preflight(
     if (options.installsConversions !== true) await assertConverting(connection, controller, options);
   }
   return failures;
+}
+
+/**
+ * The namespaces in which to check controllers whose namespaces are selected by labels: the first one that matches. What is
+ * missing in another one does not keep the others from working, and readiness reports it.
+ *
+ * @throws CommandError when this user may not list Namespaces
+ */
+export async function selectedNamespaces(
+  { client }: Connection,
+  labelSelector: LabelSelector,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  try {
+    const options = { labelSelector, limit: 1, metadataOnly: true, signal } as const;
+    const { items } = await client.list(builtin.Namespace, options);
+    return items.flatMap(({ metadata }) => metadata.name ?? []);
+  } catch (error) {
+    if (!isForbidden(error) && !isUnauthorized(error)) throw error;
+    const advice = permissionAdvice(builtin.Namespace, ["list", "watch"], undefined);
+    const message = "Cannot select namespaces by their labels: list namespaces is forbidden";
+    throw new CommandError(message, { code: exitCode.permission, advice, cause: error });
+  }
 }
 
 async function checkKind(

@@ -95,9 +95,10 @@ function createReloader(call: Call<RunFlags>): ConfigReloader<RunFlags> | undefi
 
 /** Answers another process of this program, which runs these controllers. */
 async function planForAnother(call: Call<RunFlags>): Promise<ExitCode> {
-  const { session, flags: { allNamespaces, selector }, flags } = call;
+  const { session, flags: { selector, namespaceSelector }, flags } = call;
   const { operator, metrics, logFormat } = session;
   const namespaces = namespacesOf(flags);
+  const allNamespaces = flags.allNamespaces || namespaceSelector !== undefined;
   return await runPlanWorker({
     ...{ session, namespaces, selector },
     configure: () =>
@@ -162,7 +163,9 @@ async function configure(
   call: Call<RunFlags>,
   { namespaces, stopping, reloader }: Pick<RunPlan, "namespaces" | "reloader"> & { readonly stopping: Scope },
 ): Promise<readonly OperatorController[]> {
-  const { session, flags: { allNamespaces }, extraFlags: flags } = call;
+  const { session, flags: given, extraFlags: flags } = call;
+  // A namespace of its own would keep a controller from the selected ones.
+  const allNamespaces = given.allNamespaces || given.namespaceSelector !== undefined;
   const controllers = selectedControllers(call);
   const { operator, metrics } = session;
   const print = linePrinter({ session, stopping });

@@ -180,6 +180,13 @@ export const selectorFlag = flag(labelSelector().optional(), {
   example: "--selector 'team=a,tier in (front, back)'",
 });
 
+/** Selects the namespaces of the controllers by their labels, in `run` and `doctor`. */
+export const namespaceSelectorFlag = flag(labelSelector().optional(), {
+  flags: "--namespace-selector <selector>",
+  about: "watch the namespaces with these labels, and follow their changes; needs list and watch of namespaces",
+  example: "--namespace-selector team=a",
+});
+
 /** The flags of `run`. */
 export const runFlags = z.object({
   all: flag(z.boolean().default(false), {
@@ -207,6 +214,7 @@ export const runFlags = z.object({
     about: "watch all namespaces, also for controllers that have a namespace of their own",
   }),
   selector: selectorFlag,
+  namespaceSelector: namespaceSelectorFlag,
   clusters: clustersFlag,
   kubeApiQps: flag(wholeNumber(1, 100_000).optional(), {
     flags: "--kube-api-qps <count>",

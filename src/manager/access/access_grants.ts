@@ -11,6 +11,7 @@ import {
   controllerAccess,
   electionAccess,
   mergedAccess,
+  namespaceSelectorAccess,
   reviewAccess,
   shardAccess,
   webhookAccess,
@@ -59,6 +60,8 @@ export interface ProcessNeeds {
   readonly lease?: string;
   /** Its keys are divided between replicas. @default false */
   readonly isSharded?: boolean;
+  /** Its namespaces are selected by labels. @default false */
+  readonly selectsNamespaces?: boolean;
   /** @default no webhooks */
   readonly webhooks?: WebhookObjects;
   /** Reviews the permissions of those who read its metrics. @default false */
@@ -72,6 +75,7 @@ export function processGrants(needs: ProcessNeeds): readonly AccessGrant[] {
     rules.map((rule) => rule.scope === "Cluster" ? { neededBy, rule } : { neededBy, rule, namespace });
   return [
     ...(lease === undefined ? [] : granted("--leader-elect", electionAccess(lease))),
+    ...(needs.selectsNamespaces === true ? granted("--namespace-selector", namespaceSelectorAccess) : []),
     ...(isSharded ? granted("--shards", shardAccess) : []),
     ...(webhooks === undefined ? [] : granted("webhooks", webhookAccess(webhooks))),
     ...(reviewsRequests === true ? granted("metrics", reviewAccess) : []),

@@ -144,6 +144,9 @@ export function electionAccess(lease: string): readonly AccessRule[] {
   ];
 }
 
+/** The rules for `namespaceSelector`: the labels of all Namespaces are followed. */
+export const namespaceSelectorAccess: readonly AccessRule[] = [access(builtin.Namespace, ["list", "watch"])];
+
 /** The rules for `sharding`: each replica has a Lease, and looks at those of the others. Their names are not known before. */
 export const shardAccess: readonly AccessRule[] = [
   access(builtin.Lease, ["create", "delete", "get", "list", "update"]),

@@ -35,8 +35,8 @@ export interface DebugStateOptions {
     definition: ControllerDefinition,
     resource: Resource,
   ) => SharedInformer<KubeObject> | undefined;
-  /** @default all */
-  readonly namespaces?: readonly string[] | undefined;
+  /** Those of the caches at this moment; undefined: all. */
+  readonly namespaces: () => readonly string[] | undefined;
   /** This replica in its group. @default the Manager does not shard */
   readonly shards?: ShardMember | undefined;
   /** Reads objects that other replicas have. */
@@ -167,6 +167,11 @@ export class DebugState {
     });
   }
 
+  /** The namespaces of the caches at this moment; undefined: all. */
+  get namespaces(): readonly string[] | undefined {
+    return this.#options.namespaces();
+  }
+
   /** This replica and its group; undefined if the Manager does not shard. */
   shards(): ShardState | undefined {
     const { shards } = this.#options;
@@ -192,7 +197,7 @@ export class DebugState {
 
   /** What `why --not` needs beside the recording. */
   facts({ resource, key }: Subject): ProcessFacts {
-    const { namespaces } = this.#options;
+    const { namespaces } = this;
     const members = this.#options.members();
     const selectors = members.flatMap(({ definition: { name, options: { selector } } }) =>
       selector === undefined ? [] : [[name, formatLabelSelector(selector)] as const]
