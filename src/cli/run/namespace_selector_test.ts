@@ -43,7 +43,7 @@ test("run --namespace-selector watches the namespaces with these labels, also fo
   let code: number | undefined;
   running.then((ended) => code = ended);
   const ofMaps = () => server.requests.filter((line) => line.includes("/configmaps"));
-  for (let step = 0; step < 2_000 && code === undefined; step++) {
+  for (let step = 0; step < 50_000 && code === undefined; step++) {
     if (ofMaps().some((line) => line.includes("resourceVersion"))) process.signal("SIGTERM");
     await process.clock.advance(100);
   }
