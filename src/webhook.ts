@@ -10,6 +10,7 @@ export {
   type AdmissionKind,
   type AdmissionOperation,
   type AdmissionRequest,
+  type AdmissionRule,
   type AdmissionUser,
   type AdmissionWebhook,
   allow,

@@ -175,6 +175,7 @@ export {
   matchConditionsOf,
   meetsConditions,
   policyBudget,
+  ruleEnvironmentOf,
   runExpressions,
   type TypedObjects,
   type Validation,

@@ -1,8 +1,9 @@
 /**
  * The decoder of this folder: where a value the API server sent becomes an object of a Resource's type. The one place with
- * a type assertion.
+ * type assertions.
  */
 import { endOfString, type Infer, parseFiniteJson, type Resource } from "../api/mod.ts";
+import type { JsonObject } from "../cel/mod.ts";
 import type { CustomResource, ParseIssue } from "../schema/mod.ts";
 
 /** The result of validating an object. */
@@ -38,9 +39,14 @@ export function misshapenField(resource: Resource, value: unknown): string | und
   return wrong === undefined ? undefined : `${wrong}: expected an object`;
 }
 
-/** Returns `value` with the type that the API server says it has. The only type assertion of this folder. */
+/** Returns `value` with the type that the API server says it has. */
 export function typedObject<R extends Resource>(_resource: R, value: unknown): Infer<R> {
   return value as Infer<R>;
+}
+
+/** Returns `value`, which was parsed from JSON, as JSON; {} for what is not an object. */
+export function jsonObject(value: unknown): JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? value as JsonObject : {};
 }
 
 /** Lists with more items are not frozen: Bun needs a second for a million items, and a list of one object is short. */

@@ -40,6 +40,8 @@ export interface WebhookConfigurationOptions {
   readonly caBundle?: string;
   /** The namespace of the operator, which its webhooks exclude. @default that of the service */
   readonly ownNamespace?: string;
+  /** Omits validating webhooks of which `admissionPolicies` checks everything. @default false */
+  readonly omitCheckedByPolicy?: boolean;
   /** The user name of the operator, whose updates of metadata pass. @default unknown: they are reviewed as all others */
   readonly ownUser?: string;
 }
@@ -69,16 +71,20 @@ export function webhookConfigurations(
     throw new TypeError(`Cannot generate webhook configurations: ${list}`);
   }
   const admission = webhooks.filter((webhook) => webhook.kind !== "converting");
+  const isOmitted = (webhook: AdmissionWebhook) => options.omitCheckedByPolicy === true && isCheckedByPolicy(webhook);
   const entries = (kind: AdmissionWebhook["kind"]) =>
-    admission.filter((webhook) => webhook.kind === kind).map((webhook) => entryOf(webhook, options));
+    admission.filter((webhook) => webhook.kind === kind && !isOmitted(webhook))
+      .map((webhook) => entryOf(webhook, options));
   const mutating = entries("mutating"), validating = entries("validating");
+  const hasValidating = admission.some(({ kind }) => kind === "validating");
   const metadata = { name: options.name };
   const apiVersion = apiVersionOf(builtin.MutatingWebhookConfiguration);
   return {
     ...(mutating.length === 0
       ? {}
       : { mutating: { apiVersion, kind: "MutatingWebhookConfiguration", metadata, webhooks: mutating } }),
-    ...(validating.length === 0
+    // Also without entries: the operator and doctor look for the object of each kind of webhook.
+    ...(!hasValidating
       ? {}
       : { validating: { apiVersion, kind: "ValidatingWebhookConfiguration", metadata, webhooks: validating } }),
     conversions: new Map(
@@ -99,15 +105,32 @@ export function configurationTargets(webhooks: readonly Webhook[], name: string)
 }
 
 function entryOf(webhook: AdmissionWebhook, options: WebhookConfigurationOptions) {
-  const { resource, operations, timeoutSeconds, path, name } = webhook;
-  const { failurePolicy = "Fail", matchPolicy = "Equivalent", sideEffects = "None" } = webhook.options;
-  const { objectSelector, subresources = [], reinvocationPolicy = "IfNeeded" } = webhook.options;
-  const matchConditions = [...repairConditions(webhook, options.ownUser), ...webhook.options.matchConditions ?? []];
-  const namespaceSelector = webhook.options.namespaceSelector ?? allNamespacesExcept(ownNamespaceOf(options));
+  const { timeoutSeconds, path, name } = webhook;
+  const { sideEffects = "None", reinvocationPolicy = "IfNeeded" } = webhook.options;
   return {
     name,
     admissionReviewVersions: ["v1"],
     clientConfig: clientConfigOf(path, options),
+    ...matchOf(webhook, { ownNamespace: ownNamespaceOf(options), ownUser: options.ownUser }),
+    sideEffects,
+    timeoutSeconds,
+    ...(webhook.kind === "mutating" ? { reinvocationPolicy } : {}),
+  };
+}
+
+/** The operator to whom webhooks belong. */
+export interface OwnParts {
+  readonly ownNamespace: string | undefined;
+  readonly ownUser: string | undefined;
+}
+
+/** Which requests a webhook is for, and what happens when it fails; a policy of its rules has the same. */
+export function matchOf(webhook: AdmissionWebhook, { ownNamespace, ownUser }: OwnParts) {
+  const { resource, operations } = webhook;
+  const { failurePolicy = "Fail", matchPolicy = "Equivalent", objectSelector, subresources = [] } = webhook.options;
+  const matchConditions = [...repairConditions(webhook, ownUser), ...webhook.options.matchConditions ?? []];
+  const namespaceSelector = webhook.options.namespaceSelector ?? allNamespacesExcept(ownNamespace);
+  return {
     rules: [{
       apiGroups: [resource.group],
       apiVersions: [resource.version],
@@ -117,13 +140,15 @@ function entryOf(webhook: AdmissionWebhook, options: WebhookConfigurationOptions
     }],
     failurePolicy,
     matchPolicy,
-    sideEffects,
-    timeoutSeconds,
     namespaceSelector,
     ...(objectSelector === undefined ? {} : { objectSelector }),
     ...(matchConditions.length === 0 ? {} : { matchConditions }),
-    ...(webhook.kind === "mutating" ? { reinvocationPolicy } : {}),
   };
+}
+
+/** True for a webhook that has rules and no functions: a policy checks all that it checks. */
+export function isCheckedByPolicy({ rules = [], decidedByFunction }: AdmissionWebhook): boolean {
+  return rules.length > 0 && decidedByFunction?.length === 0;
 }
 
 /** Prefix of the names of the conditions that every webhook has. */

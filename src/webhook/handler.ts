@@ -371,6 +371,7 @@ function deniedResponse(code: number, message: string): AdmissionResponse {
 
 const reasons: ReadonlyMap<number, string> = new Map([
   [400, "BadRequest"],
+  [401, "Unauthorized"],
   [403, "Forbidden"],
   [409, "Conflict"],
   [413, "RequestEntityTooLarge"],

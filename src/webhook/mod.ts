@@ -10,6 +10,8 @@ export {
   type DecodedReview,
   encodeAdmissionReview,
 } from "./admission_review.ts";
+export type { AdmissionRule } from "./admission_rules.ts";
+export { admissionPolicies, type AdmissionPoliciesOptions, policyNameOf } from "./admission_policies.ts";
 export {
   type AdmissionContext,
   type AdmissionDecision,
@@ -53,6 +55,7 @@ export {
 } from "./live_configuration.ts";
 export {
   configurationTargets,
+  isCheckedByPolicy,
   isRepairCondition,
   lintWebhooks,
   serviceAccountUser,

@@ -13,6 +13,7 @@
 import { apiVersionOf, type Infer, type LabelSelector, type Resource, type StatusCause } from "../api/mod.ts";
 import type { JsonPatchOperation } from "../client/mod.ts";
 import type { AdmissionOperation, AdmissionRequest, AdmissionUser } from "./admission_review.ts";
+import { type AdmissionRule, AdmissionRules, operationsOf } from "./admission_rules.ts";
 import { checkedObject, deepFrozen, isBeingDeleted, misshapenField, typedObject } from "./_decode.ts";
 import { jsonPatch } from "./json_patch.ts";
 
@@ -104,6 +105,10 @@ export interface AdmissionWebhook {
   readonly timeoutSeconds: number;
   /** The options as they were given. */
   readonly options: WebhookOptions;
+  /** The checks that are given as CEL, which a ValidatingAdmissionPolicy can do, too. @default none */
+  readonly rules?: readonly AdmissionRule[];
+  /** The operations that a function decides about; only the webhook can. @default all `operations` */
+  readonly decidedByFunction?: readonly AdmissionOperation[];
   /** Decides about one request. It throws the errors of the handler. */
   decide(request: AdmissionRequest, signal: AbortSignal): Promise<AdmissionDecision>;
 }
@@ -128,8 +133,10 @@ export type DefaultingHandler<R extends Resource> = (
   ctx: AdmissionContext,
 ) => Infer<R> | Denied | Promise<Infer<R> | Denied>;
 
-/** The handlers of a validating webhook. The API server does not call it for operations without a handler. */
+/** The checks of a validating webhook. The API server does not call it for operations without a handler or a rule. */
 export interface ValidatingHandlers<R extends Resource> {
+  /** Checks as CEL, which come before the handlers. The message of the first one that fails is the denial. @default none */
+  readonly rules?: readonly AdmissionRule[];
   /** Decides about a new object. @default all are allowed */
   readonly create?: (object: Infer<R>, ctx: AdmissionContext) => Verdict | Promise<Verdict>;
   /** Decides about a changed object. Not called for an object that is being deleted. @default all are allowed */
@@ -182,16 +189,17 @@ export function defaulting<R extends Resource>(
 }
 
 /**
- * Creates a webhook that allows or denies writes. Rules about one object belong in the schema as CEL instead, where they
- * need no webhook.
+ * Creates a webhook that allows or denies writes, by rules and by functions. Rules about one object of a kind of your own
+ * belong in the schema instead, where they need no webhook. `manifests --admission-policies` writes `rules` as
+ * ValidatingAdmissionPolicies, which need none either.
  *
  * Guarantees: a handler gets a frozen object with the type of its kind. Updates of an object that is being deleted are
  * always allowed, so that finalizers can be removed.
  *
  * @param resource The kind of the objects.
- * @param handlers The handlers by operation. The API server does not call the webhook for the other operations.
+ * @param handlers The rules, and the handlers by operation. The API server does not call the webhook for other operations.
  * @param options When and how the API server calls the webhook.
- * @throws {TypeError} when the name or the path is malformed
+ * @throws {TypeError} when the name or the path is malformed, or a rule does not compile
  * @throws {RangeError} when `timeoutSeconds` is not within 1 to 30
  *
  * @example
@@ -210,13 +218,33 @@ export function validating<R extends Resource>(
   handlers: ValidatingHandlers<R>,
   options: WebhookOptions = {},
 ): AdmissionWebhook {
-  const handled = ([["CREATE", handlers.create], ["UPDATE", handlers.update], ["DELETE", handlers.delete]] as const)
-    .flatMap(([operation, handler]) => handler === undefined ? [] : [operation]);
+  const { rules = [] } = handlers;
+  const handlerOf = { CREATE: handlers.create, UPDATE: handlers.update, DELETE: handlers.delete };
+  const decidedByFunction = checkedOperations.filter((operation) => handlerOf[operation] !== undefined);
+  const ruled = new Set(rules.flatMap(operationsOf));
+  const {
+    operations = checkedOperations.filter((operation) => ruled.has(operation) || handlerOf[operation] !== undefined),
+    failurePolicy,
+  } = options;
+  const compiled = new AdmissionRules({ resource, rules, operations, failsOpen: failurePolicy === "Ignore" });
   return {
     ...identityOf("validating", resource, options),
-    operations: options.operations ?? handled,
-    decide: async (request, signal) => await validate(resource, handlers, request, contextOf(request, signal)),
+    operations,
+    rules,
+    decidedByFunction,
+    decide: async (request, signal) => {
+      const violation = compiled.violation(request);
+      if (violation !== undefined) return deny(violation.message, { code: codeOf(violation.reason) });
+      return await validate(resource, handlers, request, contextOf(request, signal));
+    },
   };
+}
+
+const checkedOperations = ["CREATE", "UPDATE", "DELETE"] as const;
+
+/** The HTTP status of a denial by a rule, as that of a ValidatingAdmissionPolicy. */
+function codeOf(reason: string): number {
+  return new Map([["Forbidden", 403], ["Unauthorized", 401], ["RequestEntityTooLarge", 413]]).get(reason) ?? 422;
 }
 
 async function validate<R extends Resource>(

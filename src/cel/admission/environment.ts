@@ -122,5 +122,26 @@ export function environmentOf(declared: DeclaredVariables): CelEnvironment {
   return new CelEnvironment(types, extension);
 }
 
+/** What a webhook is told about a request; a policy knows more. */
+const sentRequestType = objectType("kubernetes.AdmissionRequest", {
+  kind: kindType,
+  resource: resourceType,
+  subResource: stringType,
+  name: stringType,
+  namespace: stringType,
+  operation: stringType,
+  userInfo: objectType("kubernetes.UserInfo", { username: stringType, uid: stringType, groups: texts }),
+  dryRun: boolType,
+});
+
+/**
+ * The environment of the rules of webhooks: a part of that of policies, so that what compiles here compiles there.
+ *
+ * @param object The type of the objects. @default dynamic
+ */
+export function ruleEnvironmentOf(object: CelType = dynType): CelEnvironment {
+  return new CelEnvironment(new Map([["object", object], ["oldObject", object], ["request", sentRequestType]]));
+}
+
 /** Values by name, for the variables of {@link environmentOf}. */
 export type VariableValues = Map<string, Value>;

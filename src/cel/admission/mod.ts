@@ -1,5 +1,11 @@
 /** Expressions of admission: their variables, compiling and running them, and the texts of violations. */
-export { type DeclaredVariables, environmentOf, type TypedObjects, type VariableValues } from "./environment.ts";
+export {
+  type DeclaredVariables,
+  environmentOf,
+  ruleEnvironmentOf,
+  type TypedObjects,
+  type VariableValues,
+} from "./environment.ts";
 export {
   compileExpression,
   conditionsBudget,

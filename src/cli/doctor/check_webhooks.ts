@@ -5,7 +5,13 @@
  */
 import { X509Certificate } from "node:crypto";
 import { builtin } from "../../api/mod.ts";
-import { type ConfigurationTarget, configurationTargets, type Webhook } from "../../webhook/mod.ts";
+import {
+  type ConfigurationTarget,
+  configurationTargets,
+  isCheckedByPolicy,
+  policyNameOf,
+  type Webhook,
+} from "../../webhook/mod.ts";
 import { exitCode, webhookServiceName } from "../command/mod.ts";
 import { approximateDuration } from "../output/mod.ts";
 import {
@@ -43,7 +49,7 @@ export async function checkWebhooks(context: DoctorContext): Promise<readonly Ch
       // This user's context may name another namespace than that of the installation.
       namespace = published?.find(({ clientConfig }) => clientConfig.service !== undefined)?.clientConfig.service
         ?.namespace ?? namespace;
-      return checkConfiguration(target, published, webhooks, context);
+      return await checkConfiguration(target, published, webhooks, context);
     });
     const check: Check = { about: "webhook", subject: `${target.kind} ${target.name}`, ...finding };
     checks.push(check);
@@ -56,12 +62,13 @@ export async function checkWebhooks(context: DoctorContext): Promise<readonly Ch
   return [...checks, { about: "webhook", subject: "certificate", ...certificate }];
 }
 
-function checkConfiguration(
+async function checkConfiguration(
   target: ConfigurationTarget,
   entries: readonly PublishedWebhook[] | undefined,
   webhooks: readonly Webhook[],
-  { session }: DoctorContext,
-): Finding {
+  context: DoctorContext,
+): Promise<Finding> {
+  const { session } = context;
   const { name } = session.operator;
   if (entries === undefined) {
     return warning(
@@ -69,8 +76,7 @@ function checkConfiguration(
       `See: ${name} manifests, or ${name} run --webhook-host auto`,
     );
   }
-  const desired = webhooks.filter(({ kind }) => kind === target.kind).flatMap((one) => "name" in one ? [one.name] : []);
-  const missing = desired.filter((one) => !entries.some((entry) => entry.name === one));
+  const { missing, policies } = await missingWebhooks(target, entries, webhooks, context);
   if (missing.length > 0) return warning(`${missing.join(", ")} is missing`, `Apply the output of ${name} manifests`);
   const now = session.processEnvironment.clock.now();
   for (const { ca = "" } of entries) {
@@ -83,7 +89,31 @@ function checkConfiguration(
       `Run: ${name} run, in the cluster`,
     );
   }
-  return ok(`${entries.length === 1 ? "1 webhook" : `${entries.length} webhooks`}, with a certificate authority`);
+  const served = `${entries.length === 1 ? "1 webhook" : `${entries.length} webhooks`}, with a certificate authority`;
+  if (policies === 0) return ok(served);
+  const checked = `${policies === 1 ? "1 webhook" : `${policies} webhooks`} replaced by admission policies`;
+  return ok(entries.length === 0 ? checked : `${served}, ${checked}`);
+}
+
+/** The names of webhooks that the API server does not call, unless a policy checks all that they check. */
+async function missingWebhooks(
+  target: ConfigurationTarget,
+  entries: readonly PublishedWebhook[],
+  webhooks: readonly Webhook[],
+  { connection: { client }, signal }: DoctorContext,
+): Promise<{ readonly missing: readonly string[]; readonly policies: number }> {
+  const missing: string[] = [];
+  let policies = 0;
+  for (const webhook of webhooks) {
+    if (webhook.kind === "converting" || webhook.kind !== target.kind) continue;
+    if (entries.some(({ name }) => name === webhook.name)) continue;
+    const policy = policyNameOf(webhook, target.name);
+    const isReplaced = isCheckedByPolicy(webhook) &&
+      await client.find(builtin.ValidatingAdmissionPolicyBinding, policy, { signal }) !== undefined;
+    if (isReplaced) policies++;
+    else missing.push(webhook.name);
+  }
+  return { missing, policies };
 }
 
 /** One valid authority is enough: during a rotation the old one stands beside the new one. */

@@ -2,7 +2,7 @@ import { assert, assertEquals, assertMatch, assertStringIncludes, test } from ".
 import { CertificateAuthority } from "../../../tests/controlplane/certificate_authority.ts";
 import { controller, type ControllerDefinition, done } from "../../controller/mod.ts";
 import { withWebhooks } from "../../manager/mod.ts";
-import { converting, defaulting } from "../../webhook/mod.ts";
+import { converting, defaulting, validating } from "../../webhook/mod.ts";
 import { defineResource, z } from "../../schema/mod.ts";
 import { emptyList, Website, websiteController } from "../testing/test_kinds.ts";
 import { type CommandResult, runCommandLine } from "../testing/run_command.ts";
@@ -285,6 +285,33 @@ test("a missing webhook configuration is a warning, one without a certificate au
   );
   const odd = await doctor({ [configurationPath]: configuration("", "other") }, "", [served]);
   assertMatch(odd.out, /warning +webhook +mutating controller\.controller-system +\S+ is missing/);
+});
+
+test("a webhook whose policy is installed need not be called", async () => {
+  const rules = [{ rule: "object.metadata.name != 'x'", message: "x is reserved" }];
+  const ruled = [withWebhooks(websiteController, [validating(Website, { rules })])];
+  const group = "GET /apis/admissionregistration.k8s.io/v1";
+  const objectOf = (kind: string, name: string) => (
+    { apiVersion: "admissionregistration.k8s.io/v1", kind, metadata: { name } }
+  );
+  const name = "controller.controller-system";
+  const configured = {
+    [`${group}/validatingwebhookconfigurations/${name}`]: objectOf("ValidatingWebhookConfiguration", name),
+  };
+  const missing = await doctor(configured, "", ruled);
+  assertMatch(
+    missing.out,
+    /warning +webhook +validating controller\.controller-system +validate\.websites\S+ is missing/,
+  );
+  const policy = `${name}.validate.websites.example.dev`;
+  const binding = {
+    [`${group}/validatingadmissionpolicybindings/${policy}`]: objectOf("ValidatingAdmissionPolicyBinding", policy),
+  };
+  const replaced = await doctor({ ...configured, ...binding }, "", ruled);
+  assertMatch(
+    replaced.out,
+    /ok +webhook +validating controller\.controller-system +1 webhook replaced by admission polic/,
+  );
 });
 
 test("the webhook check compares certificate and authorities, and prints how long the certificate is valid", async () => {

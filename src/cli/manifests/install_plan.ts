@@ -28,6 +28,8 @@ export interface InstallPlan {
   readonly name: string;
   /** The name of the ClusterRole and its binding. It contains the namespace: another one may have an installation, too. */
   readonly clusterName: string;
+  /** True when the API server itself checks the rules of webhooks. */
+  readonly hasAdmissionPolicies: boolean;
   /** The name of the webhook configurations. */
   readonly webhookConfiguration: string;
   /** The namespace that the controllers run in. */
@@ -78,6 +80,7 @@ export function createInstallPlan(words: readonly string[], flags: ManifestFlags
     webhooks: controllers.flatMap((controller) => controller.webhooks ?? []),
     name,
     clusterName: `${name}.${namespace}`,
+    hasAdmissionPolicies: flags.admissionPolicies,
     webhookConfiguration: flags.webhookConfiguration ?? webhookConfigurationName(operator.name, namespace),
     namespace,
     hasNamespace: hasNamespace(flags, namespace),
@@ -99,9 +102,20 @@ export function createInstallPlan(words: readonly string[], flags: ManifestFlags
   };
   assertRunFlags(flags.runFlag);
   assertMonitoring(flags);
+  assertPolicies(plan);
   crdsOf(controllers); // a kind that nothing converts is refused
   if (plan.watched.length > 0) assertNamespaced(plan);
   return plan;
+}
+
+function assertPolicies({ hasAdmissionPolicies, webhooks }: InstallPlan): void {
+  if (!hasAdmissionPolicies || webhooks.some((webhook) => "rules" in webhook && (webhook.rules ?? []).length > 0)) {
+    return;
+  }
+  throw new UsageError(
+    "Cannot print admission policies: no webhook has rules",
+    "Leave --admission-policies out, or give rules to validating()",
+  );
 }
 
 /** A namespace that the command line names may exist already, so that it is printed only on demand. */

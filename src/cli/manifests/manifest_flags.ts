@@ -106,6 +106,11 @@ export const manifestFlags = z.object({
     flags: "--webhook-configuration <name>",
     about: "name of the webhook configurations (default: NAME.NAMESPACE)",
   }),
+  admissionPolicies: flag(z.boolean().default(false), {
+    ...commandLineOnly,
+    flags: "--admission-policies",
+    about: "print the rules of validating webhooks as ValidatingAdmissionPolicies; functions stay with the webhooks",
+  }),
   webhookFrom: flag(z.array(addressRange()).default([]), {
     ...commandLineOnly,
     flags: "--webhook-from <cidr>",

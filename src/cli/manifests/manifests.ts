@@ -16,6 +16,7 @@ import { helmFiles, helmFolders, releaseNamespace } from "./helm.ts";
 import { kustomizeFiles, kustomizeFolders } from "./kustomize.ts";
 import { installedObjects } from "./objects.ts";
 import { olmFiles, olmFolders } from "./olm.ts";
+import { uncheckedByPolicies } from "./webhook_objects.ts";
 import { generatedComment, type PackageFile, writePackage } from "./output_folder.ts";
 
 /** The command. */
@@ -29,12 +30,14 @@ export const manifests = subcommand({
     { line: "--image registry.example.com/operator:1.2.3 | kubectl apply -f -", about: "install all controllers" },
     { line: "NAME --namespaced -n team-a", about: "one controller, with permissions in one namespace only" },
     { line: "-o helm --output-dir chart", about: "a Helm chart" },
+    { line: "--admission-policies", about: "the API server itself checks the rules of webhooks" },
     { line: "-o json", about: "for programs" },
   ],
   flags: manifestFlags,
   async run(call) {
     const { flags, session } = call;
     const { output, outputDir } = flags;
+    for (const text of uncheckedByPolicies(createInstallPlan(call.positionals, flags, session))) session.info(text);
     if (outputDir === undefined) {
       if (output === "yaml" || output === "json") session.printDocument(printed(call, output));
       else throw new UsageError(`Cannot print ${output}: it is several files`, "Add --output-dir DIR");

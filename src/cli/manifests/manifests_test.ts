@@ -24,6 +24,7 @@ interface Printed {
   readonly metadata: { readonly name: string; readonly namespace?: string; readonly labels?: object };
   readonly rules?: readonly { readonly resources: readonly string[]; readonly verbs: readonly string[] }[];
   readonly type?: string;
+  readonly webhooks?: readonly { readonly name: string }[];
   readonly spec: {
     readonly replicas?: number;
     readonly template: { readonly spec: PrintedPod };
@@ -179,6 +180,33 @@ test("[security 12] webhooks get a Service, an empty Secret, configurations and 
   const from = find(await objects("website --webhook-from 10.0.0.0/28"), "NetworkPolicy").spec.ingress[0]?.from;
   assertEquals(from, [{ ipBlock: { cidr: "10.0.0.0/28" } }]);
   assertEquals(find(await objects("pods"), "NetworkPolicy").spec.ingress, []);
+});
+
+test("--admission-policies prints the rules of webhooks as policies, and says what only functions can check", async () => {
+  const rules = [{ rule: "object.metadata.name != 'x'", message: "x is reserved" }];
+  const ruled = validating(Website, { rules });
+  const both = validating(Website, { rules, create: () => allow() }, { name: "own.websites.dev" });
+  const of = { ...operator, controllers: [withWebhooks(websiteController, [ruled, both])] };
+  const { code, out, err } = await call("--admission-policies -o json", of);
+  assertEquals(code, 0);
+  assertEquals(err, "op: only the webhook own.websites.dev can check what its functions decide about CREATE\n");
+  const items: readonly Printed[] = JSON.parse(out).items;
+  const policies = items.filter(({ kind }) => kind.startsWith("ValidatingAdmissionPolicy"));
+  const names = policies.map(({ kind, metadata }) => `${kind} ${metadata.name}`);
+  assertEquals(
+    names,
+    [ruled, both].flatMap(({ name }) => [
+      `ValidatingAdmissionPolicy op.op-system.${name}`,
+      `ValidatingAdmissionPolicyBinding op.op-system.${name}`,
+    ]),
+  );
+  const called = items.find(({ kind }) => kind === "ValidatingWebhookConfiguration")?.webhooks;
+  assertEquals(called?.map(({ name }) => name), ["own.websites.dev"]);
+  const none = await call("--admission-policies");
+  assertMatch(none.err, /Cannot print admission policies: no webhook has rules/);
+  const bundle = await call("--admission-policies -o olm --output-dir /nonexistent", of);
+  assertMatch(bundle.err, /Cannot make a bundle with --admission-policies/);
+  assertEquals([none.code, bundle.code], [2, 2]);
 });
 
 test("with --cert-secret metrics are served to the cluster, and there is no permission for Secrets", async () => {

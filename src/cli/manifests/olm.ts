@@ -54,7 +54,14 @@ export function olmFiles(given: InstallPlan): readonly PackageFile[] {
   ];
 }
 
-function assertBundle({ certSecret, watched, version, hasMonitoring, webhooks }: InstallPlan): void {
+function assertBundle(plan: InstallPlan): void {
+  const { certSecret, watched, version, hasMonitoring, webhooks, hasAdmissionPolicies } = plan;
+  if (hasAdmissionPolicies) {
+    throw new UsageError(
+      "Cannot make a bundle with --admission-policies: the Operator Lifecycle Manager installs no admission policies",
+      "Leave --admission-policies out",
+    );
+  }
   if (watched.length > 0) {
     throw new UsageError(
       "Cannot make a bundle: it is installed in any namespace, and --namespaced or --watch-namespace names some",

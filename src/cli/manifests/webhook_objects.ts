@@ -5,7 +5,7 @@
  */
 import { builtin, type KubeObject } from "../../api/mod.ts";
 import type { Crd } from "../../schema/mod.ts";
-import { webhookConfigurations } from "../../webhook/mod.ts";
+import { admissionPolicies, isCheckedByPolicy, webhookConfigurations } from "../../webhook/mod.ts";
 import { crdsOf, webhookServiceName } from "../command/mod.ts";
 import { type InstallPlan, ownUserOf, webhookAddressOf } from "./install_plan.ts";
 import { labelsOf, metadataOf, selectorOf } from "./workload.ts";
@@ -19,6 +19,7 @@ export function webhookObjects(plan: InstallPlan): readonly KubeObject[] {
     name: plan.webhookConfiguration,
     address: webhookAddressOf(plan),
     ownUser: ownUserOf(plan),
+    omitCheckedByPolicy: plan.hasAdmissionPolicies,
   });
   const labels = labelsOf(plan);
   return [
@@ -29,7 +30,25 @@ export function webhookObjects(plan: InstallPlan): readonly KubeObject[] {
         ? []
         : [{ ...configuration, metadata: { ...configuration.metadata, labels: { ...labels } } }]
     ),
+    ...policyObjects(plan),
   ];
+}
+
+/** The rules of the webhooks, for the API server itself. */
+function policyObjects(plan: InstallPlan): readonly KubeObject[] {
+  const { hasAdmissionPolicies, webhooks, webhookConfiguration: name, namespace: ownNamespace } = plan;
+  if (!hasAdmissionPolicies) return [];
+  return admissionPolicies(webhooks, { name, ownNamespace, ownUser: ownUserOf(plan), labels: labelsOf(plan) });
+}
+
+/** What policies cannot check, in sentences for the user. */
+export function uncheckedByPolicies({ hasAdmissionPolicies, webhooks }: InstallPlan): readonly string[] {
+  if (!hasAdmissionPolicies) return [];
+  return webhooks.flatMap((webhook) => {
+    if (webhook.kind !== "validating" || isCheckedByPolicy(webhook)) return [];
+    const { name, operations, decidedByFunction = operations } = webhook;
+    return [`only the webhook ${name} can check what its functions decide about ${decidedByFunction.join(", ")}`];
+  });
 }
 
 /** Returns the definitions of the controllers' kinds, with their conversion webhooks. */
