@@ -5,7 +5,7 @@
  * Guarantees: metrics that other machines can reach are served over TLS, and only to clients that may read them.
  */
 import { combinedSelector } from "../../api/mod.ts";
-import { type Client, measuredTransport } from "../../client/mod.ts";
+import { type Client, measuredTransport, type Transport } from "../../client/mod.ts";
 import {
   debugStateOf,
   EventLoopWatchdog,
@@ -46,7 +46,9 @@ export async function createManager(connection: Connection, plan: RunPlan): Prom
   assertFleetFlags(plan.flags);
   const { controllers, namespaces, flags, session } = plan;
   const { processEnvironment: { clock, random }, metrics } = session;
-  const client = createClient(connection, plan);
+  const limit = new RequestLimit(plan.flags, plan.session.processEnvironment.clock);
+  plan.reloader?.onReload(({ flags }) => limit.set(flags));
+  const client = createClient(connection, plan, limit);
   const traces = tracingTarget(flags.otlpEndpoint, session.environment);
   const isDebugged = flags.debugBindAddress !== undefined;
   const file = RecordFile.create(flags.record, { session, controllers });
@@ -72,7 +74,7 @@ export async function createManager(connection: Connection, plan: RunPlan): Prom
     clock,
     random,
   });
-  const runner = createFleet(manager, client, plan) ?? manager;
+  const runner = createFleet(manager, { client, plan, limit }) ?? manager;
   for (const controller of controllers) {
     const resyncMs = flags.resync ?? controller.options.resyncMs;
     const maxConcurrentReconciles = flags.workers ?? controller.options.maxConcurrentReconciles;
@@ -128,10 +130,19 @@ export async function createManager(connection: Connection, plan: RunPlan): Prom
 }
 
 /** The fleet of `--clusters`, with the Manager of its hub. */
-function createFleet(hub: Manager, client: Client, { flags, session }: RunPlan): Fleet | undefined {
+function createFleet(
+  hub: Manager,
+  { client, plan: { flags, session }, limit }: {
+    readonly client: Client;
+    readonly plan: RunPlan;
+    readonly limit: RequestLimit;
+  },
+): Fleet | undefined {
   const { clusters, kubeconfig, requestTimeout, dryRun } = flags;
   if (clusters === undefined) return undefined;
-  const provider = providerOf(clusters, { client, session, kubeconfig, wrap: dryRun ? logDryRunWrites : undefined });
+  const wrap = (transport: Transport) =>
+    dryRun ? logDryRunWrites(limit.throttle(transport)) : limit.throttle(transport);
+  const provider = providerOf(clusters, { client, session, kubeconfig, wrap });
   return new Fleet({ hub, provider, requestTimeoutMs: requestTimeout === 0 ? Infinity : requestTimeout });
 }
 
@@ -148,11 +159,9 @@ function assertFleetFlags({ clusters, once, record, shards }: RunFlags): void {
 }
 
 /** The client that counts its requests and, in a dry run, logs the writes. */
-function createClient(connection: Connection, { flags, session, reloader }: RunPlan): Client {
+function createClient(connection: Connection, { flags, session }: RunPlan, limit: RequestLimit): Client {
   const { processEnvironment: { clock }, metrics } = session;
   const { host } = new URL(connection.server);
-  const limit = new RequestLimit(flags, clock);
-  reloader?.onReload(({ flags }) => limit.set(flags));
   return connection.client.withTransport((transport) => {
     const throttled = limit.throttle(transport);
     const logged = flags.dryRun ? logDryRunWrites(throttled) : throttled;

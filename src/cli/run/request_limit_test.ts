@@ -17,6 +17,22 @@ test("a burst of requests passes at once, and the next ones wait for their turn"
   assertEquals(sentAt, [0, 0, 100, 200]);
 });
 
+test("each transport has turns of its own, as each cluster of a fleet has its own API server", async () => {
+  const clock = new VirtualClock();
+  const sentAt: string[] = [];
+  const limit = new RequestLimit({ kubeApiQps: 10, kubeApiBurst: 1 }, clock);
+  const [east, west] = ["east", "west"].map((name) =>
+    limit.throttle(() => {
+      sentAt.push(`${name} ${clock.monotonic()}`);
+      return Promise.resolve(Response.json({}));
+    })
+  );
+  const sending = [east, east, west].map((transport) => transport?.(new Request("http://server/")));
+  await clock.advance(1_000);
+  await Promise.all(sending);
+  assertEquals(sentAt, ["east 0", "west 0", "east 100"]);
+});
+
 test("a request that is aborted while it waits is not sent", async () => {
   const clock = new VirtualClock();
   let sent = 0;
