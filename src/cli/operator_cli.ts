@@ -35,6 +35,11 @@ export const subcommands: readonly SubcommandEntry[] = [
     load: async () => (await import("./run/mod.ts")).run,
   },
   {
+    name: "run-graph",
+    summary: "run the controllers of a graph, a file with a kind and its resources as templates",
+    load: async () => (await import("./run_graph/mod.ts")).runGraph,
+  },
+  {
     name: "dev",
     summary: "run controllers on a Kubernetes API in this process, for development",
     load: async () => (await import("./dev/mod.ts")).dev,

@@ -16,8 +16,17 @@ import {
   ScreenWriter,
 } from "../../observe/mod.ts";
 import type { Environment, TextWriter } from "../../runtime/mod.ts";
+import type { OperatorController } from "../../manager/mod.ts";
 import { flag, oneOf } from "../flags/mod.ts";
-import { hasColors, type LiveLines, oneLine, plainProgress, type Progress, type Screen } from "../output/mod.ts";
+import {
+  hasColors,
+  type LiveLines,
+  oneLine,
+  plainProgress,
+  type Progress,
+  type Screen,
+  shellWord,
+} from "../output/mod.ts";
 import { exitCode, type Failure } from "./exit_code.ts";
 import { type FullProcessEnvironment, type Operator, versionOf } from "./operator.ts";
 
@@ -48,7 +57,8 @@ export type LogFormat = NonNullable<LogFlags["logFormat"]>;
 
 /** One call of the program. */
 export class Session implements Disposable {
-  readonly operator: Operator;
+  #operator: Operator;
+  #graph: string | undefined;
   readonly processEnvironment: FullProcessEnvironment;
   /** The metrics of the process. The operator and its controllers may add their own. */
   readonly metrics: MetricsRegistry;
@@ -62,13 +72,29 @@ export class Session implements Disposable {
   #hasEnded = false;
 
   constructor(operator: Operator, processEnvironment: FullProcessEnvironment) {
-    this.operator = operator;
+    this.#operator = operator;
     this.processEnvironment = processEnvironment;
     this.metrics = operator.metrics ?? new MetricsRegistry();
     const { stdout, stderr, environment } = processEnvironment;
     const writerOf = (output: TextWriter) => new LineWriter(output, { hasColors: hasColors(output, environment) });
     this.#results = writerOf(stdout);
     this.#messages = writerOf(stderr);
+  }
+
+  /** The operator; with the controllers of a graph, if the command line names one. */
+  get operator(): Operator {
+    return this.#operator;
+  }
+
+  /** What a command line for the same controllers has behind its names: ` --graph FILE`, or nothing. */
+  get graphOption(): string {
+    return this.#graph === undefined ? "" : ` --graph ${shellWord(this.#graph)}`;
+  }
+
+  /** Replaces the controllers of the operator by those of a graph. @param graph The path on the command line */
+  useGraph(graph: string, controllers: readonly OperatorController[]): void {
+    this.#graph = graph;
+    this.#operator = { ...this.#operator, controllers };
   }
 
   /** The environment variables. */

@@ -52,6 +52,8 @@ interface SubcommandParts<Schema extends FlagSchema> {
   readonly silentLoggers?: (operator: Operator) => readonly string[];
   /** True for a command that Pods run: where a log collector reads its output, it logs JSON. @default false */
   readonly isService?: boolean;
+  /** Completes the session before logging starts and the command runs. @default nothing */
+  readonly prepare?: (call: Pick<Call<z.output<Schema>>, "positionals" | "flags" | "session">) => Promise<void>;
   /** Runs the command. A thrown error becomes an exit code and a line on stderr. */
   run(call: Call<z.output<Schema>>): Promise<ExitCode>;
 }
@@ -157,7 +159,8 @@ export function subcommand<Schema extends FlagSchema>(parts: SubcommandParts<Sch
       };
       const values = await read();
       const { quietLoggers: quiet, isService } = parts;
-      session.startLogging(values.logging, { quiet, silent: parts.silentLoggers?.(operator), isService });
+      await parts.prepare?.({ positionals: command.args, flags: values.flags, session });
+      session.startLogging(values.logging, { quiet, silent: parts.silentLoggers?.(session.operator), isService });
       const configFile = path === undefined ? undefined : { path, reread: read };
       return await parts.run({ ...values, positionals: command.args, session, configFile });
     },

@@ -10,6 +10,7 @@
 import { z } from "zod";
 import { connect, connectionFlags, waitForServer } from "../connection/mod.ts";
 import { commandLineOnly, durationMs, flag, oneOf, text, UsageError } from "../flags/mod.ts";
+import { graphFlag, useGraph } from "../graphs/mod.ts";
 import type { Crd } from "../../schema/mod.ts";
 import { applyCrd, crdName, type CrdResult, printChanges, printObjects, resultLine } from "./apply_crd.ts";
 import { awaitEstablished } from "./await_established.ts";
@@ -40,6 +41,7 @@ const installFlags = z.object({
     about: "print the definitions (yaml, json) or their names (name), instead of the results",
     example: "-o yaml",
   }),
+  graph: graphFlag,
   timeout: flag(durationMs().prefault("1m"), {
     ...commandLineOnly,
     flags: "--timeout <duration>",
@@ -93,6 +95,7 @@ export const installCrds = subcommand({
     { line: "--dry-run=client -o yaml", about: "print the definitions, without a cluster" },
   ],
   flags: installFlags,
+  prepare: useGraph,
   async run(call) {
     assertNoContradiction(call.flags);
     const results = call.flags.dryRun === "client" ? installWithoutServer(call) : await installOnServer(call);

@@ -24,6 +24,7 @@ import {
   type Operator,
   subcommand,
 } from "../command/mod.ts";
+import { useGraph } from "../graphs/mod.ts";
 import { shellWord } from "../output/mod.ts";
 import {
   configureControllers,
@@ -52,10 +53,12 @@ export const dev = subcommand({
       line: "NAME --samples --until-settled -- kubectl get all",
       about: "show the objects that a controller creates for its samples",
     },
+    { line: "--all --graph webapp.yaml --samples", about: "the controllers of a graph, with the objects in its file" },
     { line: "NAME --data-dir .dev-cluster", about: "a cluster that goes on where it ended" },
     { line: "NAME --port 6443 --write-kubeconfig dev.yaml", about: "choose the port and the kubeconfig file" },
   ],
   flags: devFlags,
+  prepare: useGraph,
   extraFlags: controllerFlagGroups,
   quietLoggers: ["manager"],
   silentLoggers: clusterLoggersBeside,

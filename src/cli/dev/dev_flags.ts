@@ -3,6 +3,7 @@ import { z } from "zod";
 import { commandLineOnly, flag, namespaceName, text, UsageError, wholeNumber } from "../flags/mod.ts";
 import type { OperatorController } from "../../manager/mod.ts";
 import { type Call, selectNamedOrAll } from "../command/mod.ts";
+import { graphFlag } from "../graphs/mod.ts";
 import { recordFlag } from "../recording/mod.ts";
 import { bindAddress, debugTokenFileFlag, namespacesOf, selectorFlag } from "../run/mod.ts";
 
@@ -26,6 +27,7 @@ export const devFlags = z.object({
     about: "watch all namespaces, also for controllers that have a namespace of their own",
   }),
   selector: selectorFlag,
+  graph: graphFlag,
   samples: flag(z.boolean().default(false), {
     ...commandLineOnly,
     flags: "--samples",

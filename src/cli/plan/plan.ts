@@ -20,6 +20,7 @@ import {
   subcommand,
 } from "../command/mod.ts";
 import { connect, type Connection, waitForServer } from "../connection/mod.ts";
+import { useGraph } from "../graphs/mod.ts";
 import { count, formatValue } from "../output/mod.ts";
 import {
   changedBetween,
@@ -58,6 +59,7 @@ export const plan = subcommand({
     { line: "--against running.json", about: "with the new version: only what it would do differently" },
   ],
   flags: planFlags,
+  prepare: useGraph,
   extraFlags: controllerFlagGroups,
   hidesExtraFlags: true,
   silentLoggers: (

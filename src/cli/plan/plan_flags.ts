@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { connectionFlags } from "../connection/mod.ts";
 import { commandLineOnly, durationMs, flag, namespaceName, oneOf, text } from "../flags/mod.ts";
+import { graphFlag } from "../graphs/mod.ts";
 import { selectorFlag } from "../run/mod.ts";
 
 export const planFlags = z.object({
@@ -17,6 +18,7 @@ export const planFlags = z.object({
     example: "--files new-foo.yaml",
     completes: "file",
   }),
+  graph: graphFlag,
   crds: flag(z.boolean().default(false), {
     ...commandLineOnly,
     flags: "--crds",

@@ -71,6 +71,7 @@ async function assertRunnable(connection: Connection, plan: RunPlan, signal: Abo
     installsConversions: flags.webhookHost !== undefined && !flags.dryRun,
     namespaces,
     operatorName: session.operator.name,
+    graphOption: session.graphOption,
     signal,
   });
   const [first] = failures;

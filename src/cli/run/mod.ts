@@ -11,7 +11,7 @@ export { assertThrottleFlags } from "./request_limit.ts";
 export { listener } from "./manager.ts";
 export { isPlanWorker, ownPlan, runPlanWorker } from "./own_plan.ts";
 export { serveForToken, type TokenAccess } from "./debug_listener.ts";
-export { run } from "./run.ts";
+export { run, runControllers } from "./run.ts";
 export {
   type BindAddress,
   bindAddress,

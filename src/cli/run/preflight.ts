@@ -28,6 +28,8 @@ interface PreflightOptions {
   readonly namespaces: readonly string[];
   /** For the commands that messages name. */
   readonly operatorName: string;
+  /** What the advice has behind the name of a controller, such as ` --graph FILE`. @default nothing */
+  readonly graphOption?: string;
   readonly signal: AbortSignal;
 }
 
@@ -115,7 +117,7 @@ async function checkKind(
 async function assertConverting(
   { client }: Connection,
   controller: OperatorController,
-  { operatorName, signal }: PreflightOptions,
+  { operatorName, graphOption = "", signal }: PreflightOptions,
 ): Promise<void> {
   for (const { kind, resource } of controller.webhooks ?? []) {
     if (kind !== "converting") continue;
@@ -126,7 +128,7 @@ async function assertConverting(
     if (live === undefined || live.spec.versions.length < 2 || live.spec.conversion?.strategy === "Webhook") continue;
     throw new CommandError(
       `Cannot run controller "${controller.name}": the CustomResourceDefinition ${name} has no conversion webhook`,
-      { code: exitCode.crdMissing, advice: `Run: ${operatorName} install-crds ${controller.name}` },
+      { code: exitCode.crdMissing, advice: `Run: ${operatorName} install-crds ${controller.name}${graphOption}` },
     );
   }
 }
@@ -140,7 +142,7 @@ function missingKindError(
   const action = `Cannot run controller "${controller.name}"`;
   if (isCustomResource(resource)) {
     const name = resourceName(resource);
-    const advice = `Run: ${options.operatorName} install-crds ${controller.name}`;
+    const advice = `Run: ${options.operatorName} install-crds ${controller.name}${options.graphOption ?? ""}`;
     const message = `${action}: the CustomResourceDefinition ${name} is not installed`;
     return new CommandError(message, { code: exitCode.crdMissing, advice, cause });
   }

@@ -59,15 +59,18 @@ export const run = subcommand({
   flags: runFlags,
   isService: true,
   extraFlags: controllerFlagGroups,
-  async run(call) {
-    if (isPlanWorker(call.session)) return await planForAnother(call);
-    using reloader = createReloader(call);
-    const handled = hangupReloads(call) ? endingSignals.filter((signal) => signal !== "SIGHUP") : endingSignals;
-    using interrupts = listenForInterrupts(call.session, { handled });
-    using stopping = scope(interrupts.stop);
-    return await Promise.race([interrupts.forced, runUntilStopped(stopping, call, reloader)]);
-  },
+  run: runControllers,
 });
+
+/** Runs the controllers that a call selects, until a signal ends them. */
+export async function runControllers(call: Call<RunFlags>): Promise<ExitCode> {
+  if (isPlanWorker(call.session)) return await planForAnother(call);
+  using reloader = createReloader(call);
+  const handled = hangupReloads(call) ? endingSignals.filter((signal) => signal !== "SIGHUP") : endingSignals;
+  using interrupts = listenForInterrupts(call.session, { handled });
+  using stopping = scope(interrupts.stop);
+  return await Promise.race([interrupts.forced, runUntilStopped(stopping, call, reloader)]);
+}
 
 /** SIGHUP of a terminal says that it was closed: a process that nobody sees any more must not go on holding the Lease. */
 function hangupReloads({ configFile, session }: Call<RunFlags>): boolean {

@@ -8,6 +8,8 @@ import { resourceName } from "../../api/mod.ts";
 export interface FindingContext {
   /** The name of the program. */
   readonly operator: string;
+  /** What a command line has behind the names of controllers, such as ` --graph FILE`. @default nothing */
+  readonly graphOption?: string;
   readonly controller: OperatorController;
   /** Shows the timeline of all objects. @default only of those that the violations are about */
   readonly isFull?: boolean;
@@ -25,7 +27,7 @@ export function findingText(finding: Finding, context: FindingContext): string {
     ...violations.map(({ invariant, message }) => `  ${invariant}: ${message}`),
     `  after: ${plan.faults.length === 0 ? "no fault" : plan.faults.map(faultText).join("; ")}`,
     ...orderLines(finding),
-    `  replay: ${replayLine(finding, context.operator)}`,
+    `  replay: ${replayLine(finding, context)}`,
     `  explain: ${explainLine(finding, context)}`,
     ...(context.file === undefined ? [] : [`  look: ${context.operator} page ${quotedIfNeeded(context.file)}`]),
   ];
@@ -45,11 +47,11 @@ function orderLines({ orders }: Finding): readonly string[] {
 /** The command line that reproduces a finding. */
 export function replayLine(
   { controller, together, workload, plan, seed, replicas, sharded = false }: Finding,
-  operator: string,
+  { operator, graphOption = "" }: Pick<FindingContext, "operator" | "graphOption">,
 ): string {
   const several = sharded ? ` --shards ${replicas}` : replicas > 1 ? ` --replicas ${replicas}` : "";
   const names = together.length === 0 ? controller : `${[controller, ...together].join(" ")} --together`;
-  return `${operator} simulate ${names} --workload ${quoted(workload)} --seed ${seed}${several} ` +
+  return `${operator} simulate ${names}${graphOption} --workload ${quoted(workload)} --seed ${seed}${several} ` +
     `--plan ${quoted(JSON.stringify(plan))}`;
 }
 

@@ -42,6 +42,7 @@ import {
 import { type SimulateFlags, simulateFlags } from "./simulate_flags.ts";
 import { checkWithoutFaults } from "./without_faults.ts";
 import { UsageError } from "../flags/mod.ts";
+import { useGraph } from "../graphs/mod.ts";
 import { approximateDuration, count, table } from "../output/mod.ts";
 
 /** The command. */
@@ -64,9 +65,11 @@ export const simulateCommand = subcommand({
       line: '--command "./manager" --crds crds --workload workload.yaml --without-faults 3',
       about: "whether the operator does what the workload waits for, and what that costs",
     },
+    { line: "--all --graph webapp.yaml", about: "the controllers of a graph" },
     { line: "NAME --record violation.jsonl", about: "record the first violation, for why --file" },
   ],
   flags: simulateFlags,
+  prepare: useGraph,
   async run(call) {
     const { flags, session } = call;
     checkWithoutFaults(flags);
@@ -197,12 +200,12 @@ async function recordTo(path: string, recorded: RecordedFinding | undefined, ses
 function suitesOf(
   subjects: readonly SimulatedController[],
   findings: readonly Finding[],
-  { operator }: Session,
+  { operator, graphOption }: Session,
 ): readonly JUnitSuite[] {
   return subjects.map(({ controller, workloads }) => {
     const found = findings.filter((finding) => finding.controller === controller.name).map((finding) => ({
       ...finding,
-      text: findingText(finding, { operator: operator.name, controller }),
+      text: findingText(finding, { operator: operator.name, graphOption, controller }),
     }));
     return { name: controller.name, cases: casesOf(workloads.map(({ name }) => name), found) };
   });
@@ -218,7 +221,8 @@ function printFindings(
     const subject = subjects.find(({ controller }) => controller.name === finding.controller);
     if (subject === undefined) continue;
     const file = index === 0 ? record : undefined;
-    const context = { operator: session.operator.name, controller: subject.controller, file, isFull: full };
+    const { operator: { name: operator }, graphOption } = session;
+    const context = { operator, graphOption, controller: subject.controller, file, isFull: full };
     session.printDocument(findingText(finding, context));
   }
 }
@@ -236,7 +240,7 @@ async function printReports(
   const findings = reports.flatMap((report) => report.findings);
   if (flags.record !== undefined) await recordTo(flags.record, findings[0], session);
   if (flags.junit !== undefined) await writeJUnit(flags.junit, suitesOf(subjects, findings, session));
-  if (flags.output === "json") session.printDocument(reportJson(reports, session.operator.name));
+  if (flags.output === "json") session.printDocument(reportJson(reports, session));
   else {
     printFindings(findings, subjects, { flags, session });
     session.print(...summaryTable(reports));
@@ -286,14 +290,20 @@ function totalText(reports: readonly SimulateReport[]): string {
 }
 
 /** The reports as JSON. */
-function reportJson(reports: readonly SimulateReport[], operator: string): string {
+function reportJson(
+  reports: readonly SimulateReport[],
+  { operator: { name: operator }, graphOption }: Session,
+): string {
   const shown = reports.map(({ controller, schedules, seeds, totals, covered, findings }) => ({
     controller,
     schedules,
     seeds,
     totals,
     faultPoints: Object.fromEntries([...covered].map(([kind, count]: [Fault["kind"], object]) => [kind, count])),
-    violations: findings.map((finding) => ({ ...shownFinding(finding), replay: replayLine(finding, operator) })),
+    violations: findings.map((finding) => ({
+      ...shownFinding(finding),
+      replay: replayLine(finding, { operator, graphOption }),
+    })),
   }));
   return `${JSON.stringify(shown, undefined, 2)}\n`;
 }

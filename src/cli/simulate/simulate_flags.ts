@@ -3,6 +3,7 @@ import { z } from "zod";
 import { parseBounded } from "../../schema/mod.ts";
 import { faultKinds, type FaultPlan, faultPlanSchema } from "../../simulation/mod.ts";
 import { programFlags } from "./program_flags.ts";
+import { graphFlag } from "../graphs/mod.ts";
 import { commandLineOnly, flag, oneOf, text, wholeNumber } from "../flags/mod.ts";
 
 /** Parses a fault plan; undefined when the text is not a fault plan. */
@@ -102,6 +103,7 @@ export const simulateFlags = z.object({
     flags: "--timeline",
     about: "with --plan: print the timeline even if there is no violation",
   }),
+  graph: graphFlag,
   record: flag(text().optional(), {
     ...commandLineOnly,
     flags: "--record <path>",

@@ -1,5 +1,5 @@
 /** readGraphs(): the controllers of graphs in a text, for tests. */
-import { parseYaml } from "../../yaml/mod.ts";
+import { lineOf, parseYaml } from "../../yaml/mod.ts";
 import type { OperatorController } from "../../manager/mod.ts";
 import { graphControllers } from "../mod.ts";
 
@@ -11,6 +11,6 @@ export function readGraphs(text: string, name = "graph.yaml"): readonly Operator
     const document = parseYaml(lines.slice(start, (starts[at + 1] ?? lines.length + 1) - 1).join("\n"), {
       dialect: "go",
     });
-    return { value: document.value(), name, lineOf: (path) => start + document.lineOf(path) };
+    return { value: document.value(), name, lineOf: (path) => start + lineOf(document, path) };
   }));
 }

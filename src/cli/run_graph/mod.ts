@@ -1,0 +1,2 @@
+/** The command `run-graph`. */
+export { runGraph } from "./run_graph.ts";
