@@ -195,3 +195,18 @@ test("graphControllers() takes the objects of a file as samples", () => {
   const { message } = errorOf("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n");
   assertEquals(/line 1: it is neither/.test(message), true, message);
 });
+
+for (const page of ["docs/guide/graphs.md", "docs/adr/0030-graphs-are-compiled-to-dependents.md"]) {
+  test(`the graph in ${page} is valid`, () => {
+    const [, text = ""] = /```yaml\n(.*?)```/s.exec(readFileSync(page, "utf8")) ?? [];
+    assertEquals(readGraphs(text).map(({ name }) => name), ["note"]);
+  });
+}
+
+test("the guide shows the error of a mistake in its graph", () => {
+  const guide = readFileSync("docs/guide/graphs.md", "utf8");
+  const [, text = ""] = /```yaml\n(.*?)```/s.exec(guide) ?? [];
+  const [, shown = ""] = /```text\ncontroller: (.*?)\n```/s.exec(guide) ?? [];
+  const mistaken = text.replace("${schema.spec.text}", () => "${schema.spec.texts}");
+  assertEquals(errorOf(mistaken).message.replace("site.yaml", "note.yaml"), shown.replaceAll("\n", " "));
+});
