@@ -107,7 +107,7 @@ test("every operator has all commands, which act on its own controllers", async 
 
 test("[84] an invalid command line is one line on stderr and exit code 2", async () => {
   const cases: readonly (readonly [string, RegExp])[] = [
-    ["fly", /Cannot find command "fly": there are run, dev, [^.]+\. Run "controller --help"$/m],
+    ["fly", /Cannot find command "fly": there are run, run-graph, dev, [^.]+\. Run "controller --help"$/m],
     ["runn foo", /Cannot find command "runn": [^.]+\. Did you mean: controller run$/m],
     ["isntall-crds website", /Did you mean: controller install-crds website$/m],
     ["website", /Cannot find command "website": it is a controller\. Did you mean: controller run website$/m],

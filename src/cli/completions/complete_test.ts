@@ -36,7 +36,7 @@ test("commands are completed, with descriptions", async () => {
   assert(candidates.every(({ about }) => about !== ""));
   assertEquals(await values("inst"), ["install-crds"]);
   assertEquals(await values("-"), ["--help", "--version"]);
-  assertEquals(await values("help ru"), ["run"]);
+  assertEquals(await values("help ru"), ["run", "run-graph"]);
   assertEquals(await values("no-such-command x"), []);
 });
 
