@@ -13,10 +13,10 @@ import { cacheViolations, HandlerOracle, listViolations } from "./_informer_orac
 import { LeaderOracle } from "./_leader_oracle.ts";
 import { NetworkProxy } from "./_network_proxy.ts";
 import { OwnWriteOracle } from "./_own_write_oracle.ts";
-import { PlannedChanges } from "./_planned_changes.ts";
+import { PlannedChanges } from "./planned_changes.ts";
 import { LoopGuard, RetryTracker, TimerTracker } from "./_pending_keys.ts";
 import type { OperatorProcess } from "./_operator_process.ts";
-import { ProcessCreation } from "./_process_creation.ts";
+import { ProcessCreation } from "./process_creation.ts";
 import { RetryOracle } from "./_retry_oracle.ts";
 import { RunRecorder } from "./_run_recorder.ts";
 import { ShardOracle } from "./shard_oracle.ts";
