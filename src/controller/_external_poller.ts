@@ -332,3 +332,29 @@ export class ExternalPollers implements ExternalItems, Disposable {
     for (const poller of this.#pollers.values()) poller[Symbol.dispose]();
   }
 }
+
+/** What all external sources of one controller share. */
+interface ExternalPollersOptions
+  extends Pick<ExternalPollerOptions, "clock" | "random" | "log" | "objects" | "onFailure"> {
+  readonly enqueueFrom: (source: string, key: ObjectKey) => void;
+  readonly metrics:
+    | { external(source: string, failing: () => number): (outcome: PollOutcome) => void }
+    | undefined;
+}
+
+/** Creates the pollers of the sources of one controller. */
+export function createExternalPollers(
+  sources: readonly AnyExternalSource[],
+  { enqueueFrom, metrics, ...shared }: ExternalPollersOptions,
+  kill: AbortSignal,
+): ExternalPollers {
+  const pollers = sources.map((source): [AnyExternalSource, ExternalPoller] => {
+    const poller: ExternalPoller = new ExternalPoller({
+      ...{ ...shared, source },
+      enqueue: (key) => enqueueFrom(source.name, key),
+      onPoll: metrics?.external(source.name, () => poller.failing) ?? (() => {}),
+    }, kill);
+    return [source, poller];
+  });
+  return new ExternalPollers(new Map(pollers));
+}

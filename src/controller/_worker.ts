@@ -33,6 +33,7 @@ import type { FieldRepair } from "./_loop_detector.ts";
 import type { CacheReader } from "./caches.ts";
 import type { Hub } from "./clusters.ts";
 import type { ControllerDefinition } from "./controller_definition.ts";
+import { type Daemons, ensureDaemon, stopBeforeEnd } from "./daemon.ts";
 import { DeletedObjects, reportDeleted } from "./deleted_objects.ts";
 import type { ExternalItems } from "./external.ts";
 import type { ReconcileMetrics } from "./metrics.ts";
@@ -195,6 +196,8 @@ export interface ReconcileAttemptOptions {
   readonly deletedObjects?: DeletedObjects;
   /** @default none */
   readonly externals?: ExternalItems;
+  /** @default none */
+  readonly daemons?: Daemons;
   /** @default writes reach the caches with the watch only */
   readonly writeThrough?: AttemptWrites;
   /** The keys of this replica. @default all keys */
@@ -283,7 +286,7 @@ export function createReconcileAttempt(options: ReconcileAttemptOptions): Reconc
       const reported = await reportDeleted(definition, deletedObjects, toolbox);
       if (reported.kind !== "done") return reported;
       if (await observePause(definition, toolbox)) return { kind: "paused" };
-      const result = await definition.reconciler(toolbox.request, toolbox);
+      const result = await reconcileWithDaemon(options, toolbox);
       if (canStall) await clearStalled(definition, toolbox);
       if (result.kind === "done") shardedKeys?.forget(key);
       return result;
@@ -334,6 +337,23 @@ export function createStallReporter(options: ReconcileAttemptOptions): StallRepo
       log.debug("cannot report on the object that its key is not retried", { key, error });
     }
   };
+}
+
+/** Calls the reconciler when the daemon of a deleted object has ended, and starts that of an object that exists. */
+async function reconcileWithDaemon(
+  { definition, daemons, caches }: ReconcileAttemptOptions,
+  toolbox: Toolbox,
+): Promise<Result> {
+  const { request } = toolbox;
+  if (daemons === undefined) return await definition.reconciler(request, toolbox);
+  const find = () => caches.find(definition.primary, request.key) as KubeObject | undefined;
+  const waitMs = stopBeforeEnd(daemons, request.key, find());
+  if (waitMs > 0) return requeueAfter(waitMs);
+  try {
+    return await definition.reconciler(request, toolbox);
+  } finally {
+    ensureDaemon(daemons, definition.finalizer, find());
+  }
 }
 
 /** The delay prevents an endless loop of requests if a cache claims to have the newer owner but cannot return it. */

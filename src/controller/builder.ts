@@ -18,6 +18,7 @@ import {
   verbs as allVerbs,
   type WatchDefinition,
 } from "./controller_definition.ts";
+import { type DaemonContext, daemonDefinition, type DaemonOptions } from "./daemon.ts";
 import { type DeletedContext, deletedReconciler } from "./deleted_objects.ts";
 import type { Dependents } from "./dependents_state.ts";
 import type { EventSource } from "./event_source.ts";
@@ -93,6 +94,17 @@ export interface Builder<Primary extends Resource, Declared extends Resource> {
    * resource differs. With `destroy`, a finalizer keeps each object until its resource is destroyed.
    */
   external<Item>(source: ExternalSource<Primary, Item>): Builder<Primary, Declared>;
+  /**
+   * Runs a function beside the reconciler for each object, for as long as the object exists: a connection, a subscription.
+   * It is restarted with backoff when it throws. A finalizer keeps the object until its daemon has ended. A daemon sees the
+   * kinds that were declared before it.
+   *
+   * @throws TypeError when the controller has a daemon already, RangeError when a time is out of range.
+   */
+  daemon(
+    fn: (ctx: DaemonContext<Primary, Declared>) => Promise<void>,
+    options?: DaemonOptions,
+  ): Builder<Primary, Declared>;
   /**
    * Cleans up before an object is deleted, for what the garbage collector does not delete. A finalizer is added to each
    * object before it is first reconciled, and removed when `fn` has returned done; until then `fn` is called again.
@@ -203,13 +215,21 @@ function createBuilder<Primary extends Resource, Declared extends Resource>(
     source: (source) => createBuilder({ ...draft, sources: [...draft.sources, source] }, finalize),
     external: (source) =>
       createBuilder({ ...draft, externals: [...draft.externals ?? [], source as AnyExternalSource] }, finalize),
+    daemon(fn, options = {}) {
+      if (draft.daemon !== undefined) {
+        throw new TypeError(`Cannot declare a daemon in controller "${draft.name}": it has one already`);
+      }
+      const declared = draft.watches.map(({ resource }) => resource);
+      return createBuilder({ ...draft, daemon: daemonDefinition({ ...draft, declared }, fn, options) }, finalize);
+    },
     finalize: (fn, name = defaultFinalizer(draft)) =>
       createBuilder({ ...draft, finalizer: checkedFinalizer(name) }, returning(fn)),
     deleted: (fn) => createBuilder({ ...draft, deleted: deletedReconciler(draft.primary, fn) }, finalize),
     reconcile(fn) {
       const declared = draft.watches.map((watch) => watch.resource).filter((resource) => !isInHub(resource));
       assertReadsDeclared(draft);
-      const deletesItself = draft.dependents !== undefined || draft.watches.some(isTracked) ||
+      const deletesItself = draft.daemon !== undefined || draft.dependents !== undefined ||
+        draft.watches.some(isTracked) ||
         draft.externals?.some(({ options }) => options.destroy !== undefined) === true;
       const finalizer = draft.finalizer ?? (deletesItself ? defaultFinalizer(draft) : undefined);
       const definition = { ...draft, finalizer };
@@ -222,6 +242,11 @@ function createBuilder<Primary extends Resource, Declared extends Resource>(
       if (draft.dependents !== undefined) {
         throw new TypeError(
           `Cannot order dependents in controller "${draft.name}": reconcileKey() does not apply them. Use reconcile()`,
+        );
+      }
+      if (draft.daemon !== undefined) {
+        throw new TypeError(
+          `Cannot run a daemon in controller "${draft.name}": reconcileKey() has no finalizer. Use reconcile()`,
         );
       }
       const destroying = draft.externals?.find(({ options }) => options.destroy !== undefined);

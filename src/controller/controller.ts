@@ -16,9 +16,10 @@ import { ActiveNamespaces } from "./_active_namespaces.ts";
 import { acceptsChange } from "./_accepted_changes.ts";
 import { DebouncedKeys } from "./_debounced_keys.ts";
 import { DeletedDependents } from "./_deleted_dependents.ts";
-import { ExternalPoller, ExternalPollers } from "./_external_poller.ts";
+import { createExternalPollers, type ExternalPollers } from "./_external_poller.ts";
 import { type FieldRepair, LoopDetector, parkMs } from "./_loop_detector.ts";
 import { RecordedController, refOf } from "./_recorded_controller.ts";
+import { ObjectDaemons } from "./_object_daemons.ts";
 import { type StoppedKey, StoppedKeys } from "./_stopped_keys.ts";
 import {
   createReconcileAttempt,
@@ -37,11 +38,12 @@ import { type Hub, isInHub } from "./clusters.ts";
 import { checkedKey, type ControllerDefinition, type WatchDefinition } from "./controller_definition.ts";
 import { keepSourceRunning } from "./event_source.ts";
 import { DeletedObjects } from "./deleted_objects.ts";
-import type { AnyExternalSource, ExternalItems } from "./external.ts";
+import type { ExternalItems } from "./external.ts";
 import type { ReconcileMetrics } from "./metrics.ts";
 import type { Change } from "./predicate.ts";
 import type { Cause, EventSink } from "./request.ts";
 import { type KeyShards, ShardedKeys } from "./shards.ts";
+import { Toolbox } from "./toolbox.ts";
 
 /** What a Controller needs. The Manager provides it. */
 export interface ControllerDependencies {
@@ -90,6 +92,7 @@ export class Controller {
   readonly #shardedKeys: ShardedKeys | undefined;
   readonly #namespaces: ActiveNamespaces;
   readonly queue: WorkQueue<ObjectKey, Cause>;
+  #daemons: ObjectDaemons | undefined;
   #isSynced = false;
 
   constructor(dependencies: ControllerDependencies) {
@@ -177,7 +180,8 @@ export class Controller {
       this.#isSynced = true;
       this.#log.info("starting workers", { count: definition.options.maxConcurrentReconciles ?? 1 });
       using externals = this.#createExternals(kill);
-      const sources = [...this.#runSources(stop), externals.run(stop)];
+      this.#daemons = this.#createDaemons(kill);
+      const sources = [...this.#runSources(stop), externals.run(stop), this.#daemons?.run(stop, kill)];
       await Promise.all([this.#runWorkers(stop, kill, externals), ...sources]);
     } catch (error) {
       if (!stop.aborted) throw error;
@@ -201,6 +205,7 @@ export class Controller {
         onChange({ kind: "updated", object, old, writtenBy, entry }, false),
       onDelete: ({ lastKnown, isFinalStateKnown, writtenBy, entry }) => {
         if (watch.role === "owns") this.#deletedDependents.record(watch.resource, lastKnown);
+        if (watch.role === "for") this.#daemons?.stop(keyOf(lastKnown));
         if (watch.role === "for" && definition.deleted !== undefined) {
           this.#deletedObjects.record(keyOf(lastKnown), { object: lastKnown, isFinalStateKnown });
         }
@@ -260,6 +265,7 @@ export class Controller {
     this.#namespaces.leave(namespace);
     const isGone = (key: ObjectKey) => splitKey(key).namespace === namespace;
     for (const keys of [this.queue, this.#stoppedKeys, this.#deletedObjects]) keys.removeWhere(isGone);
+    this.#daemons?.removeWhere(isGone);
   }
 
   /** Keys have become ones of this process: enqueues them, as at a start. @param namespace that of the changed objects */
@@ -412,6 +418,7 @@ export class Controller {
       deletedDependents: this.#deletedDependents,
       deletedObjects: this.#deletedObjects,
       externals,
+      daemons: this.#daemons,
       writeThrough: this.#writeThrough,
       shardedKeys: this.#shardedKeys,
       namespaces: this.#namespaces,
@@ -455,25 +462,39 @@ export class Controller {
 
   #createExternals(kill: AbortSignal): ExternalPollers {
     const { definition: { externals = [], primary }, clock, random, reconcileMetrics } = this.#dependencies;
-    const pollers = new Map<AnyExternalSource, ExternalPoller>();
-    for (const source of externals) {
-      const onPoll = reconcileMetrics?.external(source.name, () => pollers.get(source)?.failing ?? 0);
-      const poller = new ExternalPoller({
-        ...{ source, clock, random, log: this.#log },
-        objects: () => this.#primaryObjects().filter((object) => this.#isOurs(keyOf(object))),
-        enqueue: (key) => this.#enqueueFrom(source.name, key),
-        onFailure: (what, error, keys) => {
-          for (const key of keys) this.#recorded?.failed(what, error, refOf(primary, key));
-        },
-        onPoll: onPoll ?? (() => {}),
-      }, kill);
-      pollers.set(source, poller);
-    }
-    return new ExternalPollers(pollers);
+    return createExternalPollers(externals, {
+      ...{ clock, random, log: this.#log, metrics: reconcileMetrics },
+      objects: () => this.#primaryObjects().filter((object) => this.#isOurs(keyOf(object))),
+      enqueueFrom: (source, key) => this.#enqueueFrom(source, key),
+      onFailure: (what, error, keys) => {
+        for (const key of keys) this.#recorded?.failed(what, error, refOf(primary, key));
+      },
+    }, kill);
+  }
+
+  #createDaemons(kill: AbortSignal): ObjectDaemons | undefined {
+    const { definition, client, caches, events, clock, random, cluster, hub, reconcileMetrics } = this.#dependencies;
+    const { daemon, options: { fieldManager = definition.name }, primary } = definition;
+    if (daemon === undefined) return undefined;
+    const daemons = new ObjectDaemons({
+      ...{ definition: daemon, client, clock, random, log: this.#log },
+      findPrimary: (key) => caches.findInformer(primary)?.lister.find(key),
+      readLive: async (key, client, signal) => await client.find(primary, key, { signal }) as KubeObject | undefined,
+      begin: this.#shardedKeys && ((key) => this.#shardedKeys?.begin(key)),
+      toolboxFor: (key, client, signal) => {
+        const request = { key, ...splitKey(key), ...(cluster === undefined ? {} : { cluster }) };
+        const of = { request, client, hub, caches, events, signal, log: this.#log.with({ key }), clock, fieldManager };
+        return new Toolbox({ ...of, causes: [], retries: 0, onRepair: () => {} });
+      },
+      enqueue: (key) => this.#enqueueFrom("daemon", key),
+      onFailure: (key, error) => this.#recorded?.failed("daemon", error, refOf(primary, key)),
+      onEvent: (event) => onEvent?.(event),
+    }, kill);
+    const onEvent = reconcileMetrics?.daemons(() => daemons.counts);
+    return daemons;
   }
 }
 
-/** The namespace of a key with one. */
 function namespaceOfKey(key: ObjectKey): string {
   return key.slice(0, key.indexOf("/"));
 }

@@ -19,6 +19,7 @@ import {
 import type { Indexers } from "../cache/mod.ts";
 import type { RateLimiter } from "../queue/mod.ts";
 import type { CacheReader } from "./caches.ts";
+import type { DaemonDefinition } from "./daemon.ts";
 import type { Dependents } from "./dependents_state.ts";
 import type { EventSource } from "./event_source.ts";
 import type { ExternalSource } from "./external.ts";
@@ -47,6 +48,8 @@ export interface ControllerDefinition {
   readonly sources: readonly EventSource[];
   /** The external resources of the primary objects. @default none */
   readonly externals?: readonly ExternalSource<Resource, unknown>[];
+  /** Runs beside the reconciler for each primary object. @default none */
+  readonly daemon?: DaemonDefinition;
   /** Added to every primary object. @default none, the controller has no `finalize` */
   readonly finalizer?: string;
   /** The ordered dependents of each primary object. @default none */

@@ -5,6 +5,7 @@
  */
 import type { ObjectKey } from "../api/mod.ts";
 import type { Counter, MetricsRegistry } from "../observe/mod.ts";
+import type { DaemonCounts } from "./_object_daemons.ts";
 import type { PollOutcome } from "./_external_poller.ts";
 
 /** How a reconcile ended, see `Outcome` in `_worker.ts`. */
@@ -20,6 +21,8 @@ export interface ReconcileMetrics {
   readParked(read: () => number): void;
   /** Called once for each external source of a Controller: the result counts its polls, `failing` its failing resources. */
   external(source: string, failing: () => number): (outcome: PollOutcome) => void;
+  /** Called once for a Controller with a daemon: the result counts, and `read` returns how many daemons are in which state. */
+  daemons(read: () => DaemonCounts): (event: "restarted" | "abandoned") => void;
 }
 
 /** Options of {@link reconcileMetrics}. */
@@ -70,8 +73,35 @@ export function reconcileMetrics(registry: MetricsRegistry, options: ReconcileMe
       failing(key, outcome);
     },
     readParked: (read) => parked.read(read),
+    daemons: (read) => daemonMetrics(registry, controller, read),
     external: (source, failing) => externalMetrics(registry, { controller, source }, failing),
   };
+}
+
+function daemonMetrics(
+  registry: MetricsRegistry,
+  controller: string,
+  read: () => DaemonCounts,
+): (event: "restarted" | "abandoned") => void {
+  const daemons = registry.gauge({
+    name: "pintle_daemons",
+    help: "Daemons of objects per controller that run, wait for their restart, or are to stop",
+    labelNames: ["controller", "state"],
+  });
+  for (const state of ["running", "waiting", "stopping"] as const) {
+    daemons.labels({ controller, state }).read(() => read()[state]);
+  }
+  const restarted = registry.counter({
+    name: "pintle_daemon_restarts_total",
+    help: "Restarts of daemons of objects per controller",
+    labelNames: ["controller"],
+  }).labels({ controller });
+  const abandoned = registry.counter({
+    name: "pintle_daemons_abandoned_total",
+    help: "Daemons of objects per controller that did not return within their grace period",
+    labelNames: ["controller"],
+  }).labels({ controller });
+  return (event) => (event === "restarted" ? restarted : abandoned).inc();
 }
 
 /** Counts the polls of an external source by result. */

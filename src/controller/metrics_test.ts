@@ -84,3 +84,19 @@ test("polls of external resources are counted by result, and failing resources a
     `pintle_external_polls_total{${labels},result="unchanged"} 2`,
   ]);
 });
+
+test("daemons are read by state at each rendering, and restarts and abandoned ones are counted", async () => {
+  const registry = new MetricsRegistry();
+  const counts = { running: 0, waiting: 0, stopping: 0 };
+  const onEvent = reconcileMetrics(registry, { controller: "foo" }).daemons(() => counts);
+  Object.assign(counts, { running: 5, waiting: 1 });
+  for (const event of ["restarted", "restarted", "abandoned"] as const) onEvent(event);
+  const lines = (await registry.render()).split("\n").filter((line) => line.startsWith("pintle_daemon"));
+  assertEquals(lines.toSorted(), [
+    'pintle_daemon_restarts_total{controller="foo"} 2',
+    'pintle_daemons_abandoned_total{controller="foo"} 1',
+    'pintle_daemons{controller="foo",state="running"} 5',
+    'pintle_daemons{controller="foo",state="stopping"} 0',
+    'pintle_daemons{controller="foo",state="waiting"} 1',
+  ]);
+});

@@ -35,6 +35,8 @@ export interface KeyHold extends Disposable {
   readonly slot: number;
   /** Aborts when the slot is lost. */
   readonly signal: AbortSignal;
+  /** Aborts when the slot is lost, or is to be given away: it waits for this hold. */
+  readonly draining: AbortSignal;
   /** False when the slot is lost; asks the server first if the process was paused. @throws the signal's reason */
   confirm(signal: AbortSignal): Promise<boolean>;
   /** A client that writes only while the slot is held. */

@@ -4,7 +4,7 @@
  */
 import type { ObjectKey } from "../../api/mod.ts";
 import { type InformerStatus, problemOf } from "../../cache/mod.ts";
-import type { Cause, ControllerDefinition, StoppedKey } from "../../controller/mod.ts";
+import type { Cause, ControllerDefinition, DaemonCounts, StoppedKey } from "../../controller/mod.ts";
 import { errorText, redactText } from "../../observe/mod.ts";
 import type { WorkQueue } from "../../queue/mod.ts";
 import type { ReconcileTally } from "./reconcile_tally.ts";
@@ -40,6 +40,8 @@ export interface ControllerState {
   readonly durations: readonly number[];
   /** Keys that failed when they were reconciled last. */
   readonly failing: number;
+  /** Daemons of objects. Absent for a controller without. */
+  readonly daemons?: DaemonCounts;
   readonly queued: number;
   readonly waiting: number;
   readonly parked: number;
@@ -76,6 +78,7 @@ export function controllerState(member: DebugMember, statuses: readonly Informer
     failures: tally.failures,
     durations: tally.durations,
     failing: tally.failing,
+    ...(tally.daemons === undefined ? {} : { daemons: tally.daemons() }),
     queued,
     waiting,
     parked,

@@ -5,7 +5,7 @@
  * Guarantees: numbers only grow, so that two answers tell what happened between them; one reconcile costs a few additions.
  */
 import type { ObjectKey } from "../../api/mod.ts";
-import type { ReconcileMetrics, ReconcileOutcome } from "../../controller/mod.ts";
+import type { DaemonCounts, ReconcileMetrics, ReconcileOutcome } from "../../controller/mod.ts";
 
 /**
  * Upper bounds of the durations, in milliseconds: 0.125 ms to 49 min, each √2 times the one before, so that a quantile is at most
@@ -22,6 +22,8 @@ export class ReconcileTally {
   /** How many run now. */
   busy = 0;
   maxWorkers = 0;
+  /** Its daemons by state, while it runs; undefined for a controller without. */
+  daemons: (() => DaemonCounts) | undefined;
   readonly #durations: number[] = new Array<number>(durationBoundsMs.length + 1).fill(0);
   readonly #failing = new Set<ObjectKey>();
 
@@ -54,6 +56,10 @@ export class ReconcileTally {
         next?.onFinish(key, outcome, durationMs);
       },
       readParked: (read) => next?.readParked(read),
+      daemons: (read) => {
+        this.daemons = read;
+        return next?.daemons(read) ?? (() => {});
+      },
       external: (source, failing) => next?.external(source, failing) ?? (() => {}),
     };
   }

@@ -69,6 +69,7 @@ export class ControllerShards implements KeyShards, Disposable {
     return {
       slot,
       signal: hold.signal,
+      draining: hold.draining,
       confirm: (signal) => hold.confirm(signal),
       fence: (client) => hold.fence(client),
       [Symbol.dispose]: () => running[Symbol.dispose](),

@@ -20,6 +20,7 @@ export class SlotHold implements WriteAuthority {
   readonly slot: number;
   readonly #term: ShardTerm;
   readonly #end = new AbortController();
+  readonly #drain = new AbortController();
   readonly #clients = new WeakMap<Client, Client>();
   readonly #onEnd: (hold: SlotHold) => void;
   #running = 0;
@@ -33,6 +34,11 @@ export class SlotHold implements WriteAuthority {
 
   get signal(): AbortSignal {
     return this.#end.signal;
+  }
+
+  /** Aborts when the slot is to be given away, or is lost. */
+  get draining(): AbortSignal {
+    return this.#drain.signal;
   }
 
   get lost(): Error | undefined {
@@ -80,6 +86,7 @@ export class SlotHold implements WriteAuthority {
 
   drain(): void {
     this.#isDraining = true;
+    this.#drain.abort(new DOMException(`Slot ${this.slot} is to be given away`, "AbortError"));
     this.#endIfDrained();
   }
 
@@ -87,6 +94,7 @@ export class SlotHold implements WriteAuthority {
   end(reason: unknown): void {
     if (this.#end.signal.aborted) return;
     this.#isDraining = true;
+    this.#drain.abort(reason);
     this.#end.abort(reason);
     this.#onEnd(this);
   }
