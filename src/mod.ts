@@ -62,10 +62,12 @@ export {
   withCondition,
 } from "./api/mod.ts";
 export { type Clock } from "./async/mod.ts";
-export { type ListFilter } from "./cache/mod.ts";
+export { type CacheLimit, type ListFilter } from "./cache/mod.ts";
 export {
   allOf,
   anyOf,
+  type Bounded,
+  bounded,
   type Builder,
   type Cause,
   type Change,

@@ -10,20 +10,22 @@ import {
   compareResourceVersions,
   isComparable,
   type KubeObject,
-  type ListWatch,
   type ObjectKey,
   type ResourceVersion,
 } from "../api/mod.ts";
-import { type Clock, Latch, onAbort, type Random, systemClock, systemRandom } from "../async/mod.ts";
-import { type Logger, logger, type Recorder } from "../observe/mod.ts";
-import { type CachePart, partListWatch } from "./cache_part.ts";
-import { CacheWriter, type ExpectedKind, ObjectFilter } from "./cache_writer.ts";
+import { type Clock, Latch, onAbort, systemClock, systemRandom } from "../async/mod.ts";
+import { type Logger, logger } from "../observe/mod.ts";
+import { BodyLoader, type LoadedBodies } from "./body_loader.ts";
+import { BoundedBodies } from "./bounded_bodies.ts";
+import { partListWatch } from "./cache_part.ts";
+import { CacheWriter } from "./cache_writer.ts";
+import type { CacheErrorOrigin, InformerOptions } from "./informer_options.ts";
 import { Lister } from "./lister.ts";
 import { FanOut, Listener, type ListenerSource, Registration } from "./listener.ts";
 import { type CacheMetrics, noCacheMetrics } from "./metrics.ts";
+import { ObjectFilter } from "./object_filter.ts";
 import { RecordedChanges } from "./recorded_changes.ts";
 import { Reflector } from "./reflector.ts";
-import type { ReflectorTiming, ServerRecovery } from "./reflector_state.ts";
 import type {
   HandlerOptions,
   HandlerRegistration,
@@ -33,19 +35,9 @@ import type {
 } from "./shared_informer.ts";
 import type { CacheProgress, InformerStatus } from "./status.ts";
 import { type Indexers, Store, type StoreReader } from "./store.ts";
-import { dropManagedFields, type Transform } from "./transform.ts";
+import { dropManagedFields } from "./transform.ts";
 import { VersionWaiters } from "./version_waiters.ts";
 import type { OwnWrite, Writer, WriteThroughResult } from "./written_objects.ts";
-
-/** Where an error was thrown that the cache caught. */
-export interface CacheErrorOrigin {
-  /** The name of the informer. */
-  readonly informer: string;
-  /** The handler that threw. */
-  readonly handler?: string;
-  /** The index whose function threw. */
-  readonly index?: string;
-}
 
 /** Returns where an informer lets registrations attach their listeners. */
 export let listenersOf: <T extends KubeObject>(informer: Informer<T>) => ListenerSource<T>;
@@ -55,60 +47,6 @@ interface FillWait {
   readonly generation: number;
   readonly resolve: () => void;
   readonly reject: (reason: unknown) => void;
-}
-
-/** Options that the informers of a program usually share. */
-export interface InformerDefaults {
-  /** Request a stream of the full state before falling back to lists. @default true */
-  readonly watchList?: boolean;
-  /** Items per page of a list. @default 500 */
-  readonly pageSize?: number;
-  /** Milliseconds between resyncs of handlers without an own `resyncMs`; 0: none. @default 0 */
-  readonly resyncMs?: number;
-  /** Freeze objects, so that a write to one throws; for tests. @default false */
-  readonly freeze?: boolean;
-  /** Compare with an exact LIST after each sync; for tests. @default false */
-  readonly checkConsistency?: boolean;
-  /** Knows when the server responds again after an outage. @default each informer waits for its own backoff */
-  readonly recovery?: ServerRecovery;
-  /** Time limits and backoff of the reflector. @default defaultTiming */
-  readonly timing?: Partial<ReflectorTiming>;
-  /** Measures time limits, backoff and resyncs. @default systemClock */
-  readonly clock?: Clock;
-  /** Varies delays, so that many programs do not retry at the same time. @default systemRandom */
-  readonly random?: Random;
-  /** Receives the log records of the cache. @default logger("cache") */
-  readonly log?: Logger;
-  /** Receives the measurements of the cache. @default none */
-  readonly metrics?: CacheMetrics;
-  /** Records what changes in the cache, in the recording of the process. @default nothing is recorded */
-  readonly recorder?: Recorder;
-  /** Called with errors of handlers and index functions, and with inconsistencies. @default they are only logged */
-  readonly onError?: (error: unknown, origin: CacheErrorOrigin) => void;
-}
-
-/** Options of an {@link Informer}. */
-export interface InformerOptions<T extends KubeObject> extends InformerDefaults {
-  /** For logs, metrics, errors and readiness, e.g. `foos.samplecontroller.k8s.io in namespace x`. */
-  readonly name: string;
-  /** How objects are listed and watched, for example `client.listWatch(ConfigMap)`. */
-  readonly listWatch: ListWatch<T>;
-  /** The kind, in recordings: its name as in `deployments.apps`, and `Deployment`. @default the name of the informer */
-  readonly recordedAs?: { readonly resource: string; readonly kind: string };
-  /** Objects of any other kind are skipped. @default any kind is cached */
-  readonly expected?: ExpectedKind;
-  /** Called once for each object before it is cached. @default dropManagedFields */
-  readonly transform?: Transform<T>;
-  /** The version from which on the cache must contain all changes: the first list is not older. @default any */
-  readonly notOlderThan?: ResourceVersion;
-  /** True for an object that `listWatch` would show; decides which own writes enter the cache. @default every object */
-  readonly selects?: (object: T) => boolean;
-  /** Makes what `listWatch` would show from a whole object, for own writes. @default the whole object */
-  readonly project?: (object: T) => T;
-  /** The part of the objects that is cached; `listWatch` shows the others too. @default all objects */
-  readonly part?: CachePart;
-  /** Functions that compute index values, by index name, for {@link Lister.byIndex}. @default none */
-  readonly indexers?: Indexers<T>;
 }
 
 /**
@@ -150,6 +88,9 @@ export class Informer<T extends KubeObject> implements SharedInformer<T> {
   readonly #fanOut = new FanOut<T>();
   readonly #writer: CacheWriter<T>;
   readonly #reflector: Reflector<T>;
+  /** Undefined when all bodies are kept. */
+  readonly #bodies: BoundedBodies | undefined;
+  readonly #loader: BodyLoader<T> | undefined;
   readonly #synced = new Latch();
   readonly #waiters: VersionWaiters;
   readonly #registrations = new Set<Registration<T>>();
@@ -178,13 +119,19 @@ export class Informer<T extends KubeObject> implements SharedInformer<T> {
     this.#clock = clock;
     this.#metrics = metrics;
     this.#log = options.log ?? logger("cache");
-    this.#store = new Store({ indexers, onIndexError: (index, key, error) => this.#indexFailed(index, key, error) });
+    this.#bodies = options.bounds && new BoundedBodies(options.bounds.limit);
+    this.#store = new Store({
+      indexers,
+      onIndexError: (index, key, error) => this.#indexFailed(index, key, error),
+      bodies: this.#bodies,
+    });
     this.lister = new Lister({ resource: name, store: this.#store });
     this.#waiters = new VersionWaiters(clock);
     const { watchList, pageSize, checkConsistency, timing, recovery, notOlderThan, part } = options;
     const { recorder, recordedAs = { resource: name, kind: options.expected?.kind ?? name } } = options;
     const changes = recorder && new RecordedChanges({ recorder, cache: name, resource: recordedAs });
     this.#writer = this.#createWriter(changes);
+    this.#loader = this.#createLoader();
     this.#reflector = new Reflector({
       ...{
         name,
@@ -310,6 +257,11 @@ export class Informer<T extends KubeObject> implements SharedInformer<T> {
     return undefined;
   }
 
+  /** Loads bodies that were evicted; see {@link SharedInformer}. */
+  async loadBodies(keys: Iterable<ObjectKey>, signal: AbortSignal): Promise<LoadedBodies> {
+    return await this.#loader?.load(keys, signal) ?? nothingLoaded;
+  }
+
   /** Number of objects whose last own write the watch has not shown yet. */
   get unconfirmedWrites(): number {
     return this.#life === "stopped" ? 0 : this.#writer.unconfirmedWrites;
@@ -393,6 +345,27 @@ export class Informer<T extends KubeObject> implements SharedInformer<T> {
     });
   }
 
+  #createLoader(): BodyLoader<T> | undefined {
+    const { bounds, name, listWatch, pageSize = 500 } = this.#options;
+    if (bounds === undefined || this.#bodies === undefined) return undefined;
+    return new BodyLoader({
+      ...{ name, listWatch, pageSize, store: this.#store, bodies: this.#bodies, read: bounds.read },
+      onRead: (object) => void (this.#writer.restore(object) || this.writeThrough(object)),
+      onRequest: () => this.#metrics.count("informer_live_reads_total", { name }),
+      onReleased: () => this.#applyLimit(),
+    });
+  }
+
+  /** Evicts bodies of a bounded cache. Handlers have seen all changes with their bodies before. */
+  #applyLimit(): void {
+    if (this.#bodies === undefined) return;
+    const labels = { name: this.name };
+    const evicted = this.#store.evict();
+    for (let count = 0; count < evicted; count++) this.#metrics.count("informer_evictions_total", labels);
+    this.#metrics.set("informer_store_bodies", labels, this.#bodies.size);
+    this.#metrics.set("informer_store_body_bytes", labels, this.#bodies.bytes);
+  }
+
   #newListener(name: string, handler: InformerHandler<T>): Listener<T> {
     return new Listener({
       name,
@@ -443,6 +416,7 @@ export class Informer<T extends KubeObject> implements SharedInformer<T> {
     const labels = { name: this.name };
     this.#metrics.set("informer_store_resource_version", labels, Number(version.slice(-15)));
     this.#metrics.set("informer_store_objects", labels, this.#store.size);
+    this.#applyLimit();
   }
 
   #fillReached(generation: number): void {
@@ -461,6 +435,7 @@ export class Informer<T extends KubeObject> implements SharedInformer<T> {
     this.#synced.break(this.#stoppedError());
     for (const wait of this.#fillWaits) wait.reject(this.#stoppedError());
     this.#waiters.stop();
+    this.#loader?.stop(this.#stoppedError());
     for (const registration of this.#registrations) registration.stop();
     this.#registrations.clear();
   }
@@ -479,3 +454,5 @@ export class Informer<T extends KubeObject> implements SharedInformer<T> {
     this.#options.onError?.(error, { informer: this.name, ...origin });
   }
 }
+
+const nothingLoaded: LoadedBodies = { gone: new Set(), [Symbol.dispose]() {} };

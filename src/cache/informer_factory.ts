@@ -23,7 +23,8 @@ import {
 } from "../api/mod.ts";
 import { aborted } from "../async/mod.ts";
 import type { CachePart } from "./cache_part.ts";
-import { Informer, type InformerDefaults } from "./informer.ts";
+import { Informer } from "./informer.ts";
+import type { CacheBounds, InformerDefaults } from "./informer_options.ts";
 import type { Lister } from "./lister.ts";
 import { MultiNamespaceInformer } from "./multi_namespace.ts";
 import type { SharedInformer } from "./shared_informer.ts";
@@ -38,6 +39,8 @@ export interface InformerFactoryOptions extends InformerDefaults {
   readonly transformFor?: <R extends Resource>(resource: R) => Transform<ObjectOf<R>>;
   /** Returns the version of a resource that a new cache must contain from the start, for own writes. @default none */
   readonly notOlderThan?: (resource: Resource) => ResourceVersion | undefined;
+  /** Returns how the cache of a resource is bounded; undefined: all bodies are kept. @default no cache is bounded */
+  readonly boundsOf?: <R extends Resource>(resource: R, scope: CacheScope) => CacheBounds<ObjectOf<R>> | undefined;
   /** Namespaces to watch; the set can change while the factory runs. @default the whole cluster */
   readonly namespaces?: readonly string[];
 }
@@ -191,7 +194,7 @@ export class InformerFactory {
   }
 
   #single<R extends Resource>(resource: R, scope: CacheScope): Informer<ObjectOf<R>> {
-    const { listWatch, transformFor, notOlderThan, ...defaults } = this.#options;
+    const { listWatch, transformFor, notOlderThan, boundsOf, ...defaults } = this.#options;
     return new Informer<ObjectOf<R>>({
       ...defaults,
       transform: transformFor?.(resource),
@@ -199,6 +202,7 @@ export class InformerFactory {
       name: cacheName(resource, scope),
       listWatch: listWatch(resource, scope),
       part: scope.part,
+      bounds: boundsOf?.(resource, scope),
       recordedAs: { resource: resourceName(resource), kind: resource.kind },
       selects: (object) => isInScope(object, scope),
       project: scope.projection === "metadata" ? onlyMetadata : undefined,

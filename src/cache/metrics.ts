@@ -13,7 +13,11 @@ export type CacheCounter =
   | "reflector_malformed_lines_total"
   | "reflector_quarantined_lines_total"
   | "reflector_stalled_watches_total"
-  | "informer_handler_errors_total";
+  | "informer_handler_errors_total"
+  /** Bodies that a bounded cache has dropped. */
+  | "informer_evictions_total"
+  /** Requests for evicted bodies. */
+  | "informer_live_reads_total";
 
 /** Single observations, for a histogram or summary. */
 export type CacheObservation =
@@ -27,6 +31,10 @@ export type CacheGauge =
   /** The 15 least significant digits, as in client-go, so that a float represents it exactly. */
   | "informer_store_resource_version"
   | "informer_store_objects"
+  /** Objects of a bounded cache that have a body. */
+  | "informer_store_bodies"
+  /** Bytes of these bodies as JSON, estimated. */
+  | "informer_store_body_bytes"
   /** Calls that wait for a handler. */
   | "informer_queued_items"
   /** 1 while a watch is open, so that the cache follows the server; else 0. */

@@ -2,7 +2,11 @@
 export type { CachePart } from "./cache_part.ts";
 export { defaultTiming, type ReflectorTiming, type ServerRecovery } from "./reflector_state.ts";
 export { Reflector, type ReflectorOptions } from "./reflector.ts";
-export type { ChangeSink, ExpectedKind, ReflectorTarget, Replacement } from "./cache_writer.ts";
+export type { CacheLimit } from "./bounded_bodies.ts";
+export type { LoadedBodies } from "./body_loader.ts";
+export type { ChangeSink, ReflectorTarget, Replacement } from "./cache_writer.ts";
+export { EvictedBodyError, isEvicted, keptIndexValues, keptPart } from "./evicted_body.ts";
+export type { ExpectedKind } from "./object_filter.ts";
 export { deepFreeze, dropManagedFields, keepManagers, type Transform } from "./transform.ts";
 export {
   Indexer,
@@ -26,7 +30,8 @@ export type {
   Tombstone,
   WaitForOptions,
 } from "./shared_informer.ts";
-export { type CacheErrorOrigin, Informer, type InformerDefaults, type InformerOptions } from "./informer.ts";
+export { Informer } from "./informer.ts";
+export type { CacheBounds, CacheErrorOrigin, InformerDefaults, InformerOptions } from "./informer_options.ts";
 export { MultiNamespaceInformer, type MultiNamespaceOptions } from "./multi_namespace.ts";
 export {
   cacheId,

@@ -17,7 +17,9 @@ import {
 } from "../api/mod.ts";
 import { aborted, type Clock, type Scope, scope, systemClock } from "../async/mod.ts";
 import { type Logger, logger } from "../observe/mod.ts";
-import { type Informer, type InformerDefaults, listenersOf } from "./informer.ts";
+import type { LoadedBodies } from "./body_loader.ts";
+import { type Informer, listenersOf } from "./informer.ts";
+import type { InformerDefaults } from "./informer_options.ts";
 import { Lister } from "./lister.ts";
 import { Listener, Registration } from "./listener.ts";
 import { noCacheMetrics } from "./metrics.ts";
@@ -189,6 +191,25 @@ export class MultiNamespaceInformer<T extends KubeObject> implements SharedInfor
 
   deleteThrough(key: ObjectKey, uid: string, writer?: Writer): void {
     this.#members.get(splitKey(key).namespace ?? "")?.informer.deleteThrough(key, uid, writer);
+  }
+
+  async loadBodies(keys: Iterable<ObjectKey>, signal: AbortSignal): Promise<LoadedBodies> {
+    const byNamespace = Map.groupBy(keys, (key) => splitKey(key).namespace ?? "");
+    const loads = await Promise.allSettled(
+      [...byNamespace].map(async ([namespace, own]) =>
+        await this.#members.get(namespace)?.informer.loadBodies(own, signal)
+      ),
+    );
+    const loaded = loads.flatMap((load) => load.status === "fulfilled" && load.value !== undefined ? [load.value] : []);
+    const release = () => {
+      for (const one of loaded) one[Symbol.dispose]();
+    };
+    const failed = loads.find((load) => load.status === "rejected");
+    if (failed === undefined) {
+      return { gone: new Set(loaded.flatMap(({ gone }) => [...gone])), [Symbol.dispose]: release };
+    }
+    release();
+    throw failed.reason;
   }
 
   get unconfirmedWrites(): number {

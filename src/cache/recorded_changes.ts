@@ -8,6 +8,7 @@
  */
 import type { FieldManager, KubeObject, ObjectKey, ResourceVersion } from "../api/mod.ts";
 import { changedFields, type EntryId, errorText, type ObjectRef, type Plain, type Recorder } from "../observe/mod.ts";
+import { isEvicted } from "./evicted_body.ts";
 import type { ReflectorStatus } from "./status.ts";
 import type { Writer } from "./written_objects.ts";
 
@@ -70,7 +71,7 @@ export class RecordedChanges {
     const { uid, resourceVersion } = (sent ?? object)?.metadata ?? {};
     const by = managers ?? newestOf(sent);
     const cause = writer?.entry ?? list;
-    const difference = old === undefined || current === undefined
+    const difference = old === undefined || current === undefined || isEvicted(old) || isEvicted(current)
       ? undefined
       : changedFields(old, current, this.#resource.resource === secrets);
     const entry = this.#recorder.record({

@@ -9,6 +9,7 @@
  * are shared by all readers: never change one.
  */
 import type { KubeObject, ObjectKey, ResourceVersion } from "../api/mod.ts";
+import type { LoadedBodies } from "./body_loader.ts";
 import type { Lister } from "./lister.ts";
 import type { InformerStatus } from "./status.ts";
 import type { Indexers } from "./store.ts";
@@ -79,6 +80,13 @@ export interface SharedInformer<T extends KubeObject> {
   deleteThrough(key: ObjectKey, uid: string, writer?: Writer): void;
   /** The namespaces of the cache, if it is one of several namespaces. Undefined: it is of one scope, which does not change. */
   readonly cachedNamespaces: CachedNamespaces | undefined;
+  /**
+   * Loads bodies that a bounded cache has evicted, from the API server, and keeps those of all `keys` until the result is
+   * disposed. Does nothing in a cache that keeps all bodies.
+   *
+   * @throws ApiError when the server rejects a request, `signal.reason` when aborted first.
+   */
+  loadBodies(keys: Iterable<ObjectKey>, signal: AbortSignal): Promise<LoadedBodies>;
   /** Number of objects whose last own write the watch has not shown yet. */
   readonly unconfirmedWrites: number;
   /** One entry per reflector: for readiness, logs and the debug endpoint. */

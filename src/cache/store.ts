@@ -7,6 +7,8 @@
  * Caveats: only the CacheWriter writes; all other code gets a {@link StoreReader}.
  */
 import { compareResourceVersions, type KubeObject, type ObjectKey, type ResourceVersion } from "../api/mod.ts";
+import type { BoundedBodies } from "./bounded_bodies.ts";
+import { keptIndexValues, withoutBody } from "./evicted_body.ts";
 
 /** The read-only half of a store. */
 export interface StoreReader<T extends KubeObject> {
@@ -40,6 +42,8 @@ export interface StoreOptions<T extends KubeObject> {
   readonly indexers?: Indexers<T>;
   /** Called when an index function threw. @default errors are ignored */
   readonly onIndexError?: IndexErrorHandler;
+  /** Which objects have their bodies, in a bounded cache. @default all of them */
+  readonly bodies?: BoundedBodies;
 }
 
 /** Objects by key. */
@@ -47,12 +51,14 @@ export class Store<T extends KubeObject> implements StoreReader<T> {
   readonly #indices = new Map<string, Indexer<T>>();
   readonly #onIndexError: IndexErrorHandler;
   readonly #namespaces: Indexer<T>;
+  readonly #bodies: BoundedBodies | undefined;
   #objects = new Map<ObjectKey, T>();
   #version: ResourceVersion | undefined;
 
   constructor(options: StoreOptions<T> = {}) {
-    const { indexers = {}, onIndexError = () => {} } = options;
+    const { indexers = {}, onIndexError = () => {}, bodies } = options;
     this.#onIndexError = onIndexError;
+    this.#bodies = bodies;
     this.addIndexers(indexers);
     this.#namespaces = new Indexer("namespace", (object) => [object.metadata.namespace ?? ""], onIndexError);
   }
@@ -109,6 +115,7 @@ export class Store<T extends KubeObject> implements StoreReader<T> {
   set(key: ObjectKey, object: T): T | undefined {
     const old = this.#objects.get(key);
     this.#objects.set(key, object);
+    this.#bodies?.put(key, object);
     this.#reindex(key, old, object);
     return old;
   }
@@ -118,6 +125,7 @@ export class Store<T extends KubeObject> implements StoreReader<T> {
     const old = this.#objects.get(key);
     if (old === undefined) return undefined;
     this.#objects.delete(key);
+    this.#bodies?.drop(key);
     this.#reindex(key, old, undefined);
     return old;
   }
@@ -127,9 +135,22 @@ export class Store<T extends KubeObject> implements StoreReader<T> {
     const previous = this.#objects;
     this.#objects = next;
     this.#version = version;
+    this.#bodies?.reset(next);
     this.#namespaces.reset();
     for (const index of this.#indices.values()) index.reset();
     return previous;
+  }
+
+  /** Drops the bodies that are above the limit of a bounded cache. @returns how many */
+  evict(): number {
+    const excess = this.#bodies?.takeExcess() ?? [];
+    for (const key of excess) {
+      const object = this.#objects.get(key);
+      if (object === undefined) continue;
+      const values = [...this.#indices.values()].map((index) => [index.name, index.valuesFor(key, object)] as const);
+      this.#objects.set(key, withoutBody(object, new Map(values)));
+    }
+    return excess.length;
   }
 
   /** Records that the store is complete up to `version`; a version that is not newer changes nothing. */
@@ -193,8 +214,8 @@ export class Indexer<T extends KubeObject> {
   /** Records that `key` changed from `old` to `current`, either of which may be absent. */
   update(key: ObjectKey, old: T | undefined, current: T | undefined): void {
     if (this.#sets === undefined) return;
-    const before = old === undefined ? none : this.#values(key, old);
-    const after = current === undefined ? none : this.#values(key, current);
+    const before = old === undefined ? none : this.#valuesOf(key, old);
+    const after = current === undefined ? none : this.#valuesOf(key, current);
     if (before === undefined) this.#removeEverywhere(key);
     else if (after !== undefined && areSameValues(before, after)) return;
     else for (const value of before) this.#remove(value, key);
@@ -216,19 +237,24 @@ export class Indexer<T extends KubeObject> {
     return [...this.#built(source).keys()];
   }
 
+  /** The result of the index function for an object, also if its body was evicted; empty when it threw. */
+  valuesFor(key: ObjectKey, object: T): readonly string[] {
+    return this.#valuesOf(key, object) ?? none;
+  }
+
   #built(source: ReadonlyMap<ObjectKey, T>): Map<string, Set<ObjectKey>> {
     if (this.#sets !== undefined) return this.#sets;
     this.#sets = new Map();
     for (const [key, object] of source) {
-      for (const value of this.#values(key, object) ?? none) this.#add(value, key);
+      for (const value of this.valuesFor(key, object)) this.#add(value, key);
     }
     return this.#sets;
   }
 
   /** The result of the index function; undefined when it threw. */
-  #values(key: ObjectKey, object: T): readonly string[] | undefined {
+  #valuesOf(key: ObjectKey, object: T): readonly string[] | undefined {
     try {
-      return this.valuesOf(object);
+      return keptIndexValues(object, this.name) ?? this.valuesOf(object);
     } catch (error) {
       this.#onError(this.name, key, error);
       return undefined;

@@ -1,4 +1,4 @@
-/** Transforms: what a cache keeps of each object. `ObjectFilter` of `cache_writer.ts` calls them. */
+/** Transforms: what a cache keeps of each object. `ObjectFilter` calls them. */
 import type { KubeObject } from "../api/mod.ts";
 
 /** Makes the object to be cached from the one that the server sent, once per object. Must not change its argument. */

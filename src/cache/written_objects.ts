@@ -22,6 +22,7 @@ import {
   type ObjectKey,
   type ResourceVersion,
 } from "../api/mod.ts";
+import { isEvicted } from "./evicted_body.ts";
 
 /** Who wrote a state of an object: a controller of this process, during a reconcile. */
 export interface Writer {
@@ -153,7 +154,8 @@ export class WrittenObjects<T extends KubeObject> {
     const write: Write<T> = { version, writer: own.writer, base, isOvertaken: false };
     entry.writes.push(write);
     const isExplained = own.sent === undefined || base === undefined || state === undefined ||
-      isExplainedBy(own.sent, base, state);
+      // Without the body of what was read, a change in between cannot be excluded.
+      !isEvicted(base) && isExplainedBy(own.sent, base, state);
     return isExplained ? undefined : () => this.#notify(write, state);
   }
 

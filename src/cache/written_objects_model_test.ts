@@ -11,7 +11,8 @@ import { assert, assertEquals, test } from "../../tests/testing.ts";
 import type { Thing } from "../../tests/fakes/list_watch.ts";
 import { keyOf, type ObjectKey, objectKey, resourceVersion } from "../api/mod.ts";
 import { logger } from "../observe/mod.ts";
-import { CacheWriter, ObjectFilter } from "./cache_writer.ts";
+import { CacheWriter } from "./cache_writer.ts";
+import { ObjectFilter } from "./object_filter.ts";
 import { FanOut, Listener } from "./listener.ts";
 import { noCacheMetrics, Store } from "./mod.ts";
 

@@ -20,17 +20,18 @@
  *
  * Only this file calls reconcilers. A throw never ends a worker.
  */
-import { type KubeObject, type ObjectKey, splitKey, type StringMap } from "../api/mod.ts";
+import { type KubeObject, type ObjectKey, type Resource, splitKey, type StringMap } from "../api/mod.ts";
 import { type Clock, onAbort, scope } from "../async/mod.ts";
 import { ApiError, type Client, isUnavailableStatus, isUnreachable } from "../client/mod.ts";
 import { errorText, type Logger, type ReconcileEndEntry } from "../observe/mod.ts";
 import type { QueueItem, WorkQueue } from "../queue/mod.ts";
 import { InvalidObjectError } from "../schema/mod.ts";
 import type { ActiveNamespaces, NamespaceStay } from "./_active_namespaces.ts";
+import { AttemptBodies, type BodySource } from "./_attempt_bodies.ts";
 import type { DeletedDependents } from "./_deleted_dependents.ts";
 import { NormalizationCache } from "./_diff.ts";
 import type { FieldRepair } from "./_loop_detector.ts";
-import type { CacheReader } from "./caches.ts";
+import { type CacheReader, isBounded } from "./caches.ts";
 import type { Hub } from "./clusters.ts";
 import type { ControllerDefinition } from "./controller_definition.ts";
 import { type Daemons, ensureDaemon, stopBeforeEnd } from "./daemon.ts";
@@ -186,6 +187,8 @@ export interface ReconcileAttemptOptions {
   /** @default the cluster of `client` */
   readonly hub?: Hub;
   readonly caches: CacheReader;
+  /** The informer of a kind, which loads evicted bodies. @default no kind is bounded */
+  readonly informerOf?: (resource: Resource) => BodySource | undefined;
   readonly events: EventSink;
   readonly clock: Clock;
   /** Aborts all attempts. */
@@ -241,6 +244,7 @@ function keyOpener(options: ReconcileAttemptOptions) {
     const losing = hold && onAbort(hold.signal, () => attempt.abort(hold.signal.reason));
     const leaving = stay && onAbort(stay.signal, () => attempt.abort(stay.signal.reason));
     const client = hold?.fence(options.client) ?? options.client;
+    const bodies = options.informerOf && new AttemptBodies(options.informerOf);
     const toolbox = new Toolbox({
       request: { key, ...splitKey(key), ...(cluster === undefined ? {} : { cluster }) },
       client: writeThrough?.clientFor(key, client, attempt.signal, recorded) ?? client,
@@ -252,6 +256,7 @@ function keyOpener(options: ReconcileAttemptOptions) {
       clock,
       fieldManager,
       normalizations,
+      bodies,
       deletedDependents,
       ownership,
       dependents: definition.dependents,
@@ -265,7 +270,7 @@ function keyOpener(options: ReconcileAttemptOptions) {
       onRepair: options.onRepair(key),
     });
     const end = () => {
-      for (const one of [losing, leaving, attempt, stay, hold]) one?.[Symbol.dispose]();
+      for (const one of [bodies, losing, leaving, attempt, stay, hold]) one?.[Symbol.dispose]();
     };
     return { toolbox, hold, stay, signal: attempt.signal, [Symbol.dispose]: end };
   };
@@ -283,6 +288,7 @@ export function createReconcileAttempt(options: ReconcileAttemptOptions): Reconc
     try {
       if (hold !== undefined && !await hold.confirm(signal)) return { kind: "aborted" };
       if (writeThrough?.isUnsettled(key)) await writeThrough.settle(key, signal);
+      if (isBounded(definition.primary)) await toolbox.read(definition.primary, key);
       const reported = await reportDeleted(definition, deletedObjects, toolbox);
       if (reported.kind !== "done") return reported;
       if (await observePause(definition, toolbox)) return { kind: "paused" };
@@ -331,7 +337,9 @@ export function createStallReporter(options: ReconcileAttemptOptions): StallRepo
     if (opened === undefined) return;
     const { toolbox, hold, signal } = opened;
     try {
-      if (hold === undefined || await hold.confirm(signal)) await reportStalled(definition, toolbox, failure);
+      if (hold !== undefined && !await hold.confirm(signal)) return;
+      if (isBounded(definition.primary)) await toolbox.read(definition.primary, key);
+      await reportStalled(definition, toolbox, failure);
     } catch (error) {
       // The next failure of the key reports it again.
       log.debug("cannot report on the object that its key is not retried", { key, error });

@@ -6,7 +6,7 @@
  * knows whether a read returns an object or a promise of one.
  */
 import type { Infer, KubeObject, ObjectKey, ObjectMeta, Resource } from "../api/mod.ts";
-import type { ListFilter, OwnWrite, SharedInformer, Writer, WriteThroughResult } from "../cache/mod.ts";
+import type { CacheLimit, ListFilter, OwnWrite, SharedInformer, Writer, WriteThroughResult } from "../cache/mod.ts";
 
 /**
  * Synchronous reads of cached objects, for functions that map a change to keys (`to` of `owns` and `watches`).
@@ -62,6 +62,9 @@ export interface Caches extends CacheReader {
 /** A kind that is not cached: each read is a request to the API server. Create one with `notCached`. */
 export type NotCached<R extends Resource = Resource> = R & { readonly isCached: false };
 
+/** A kind whose cache is bounded: a read may need a request to the API server. Create one with `bounded`. */
+export type Bounded<R extends Resource = Resource> = R & { readonly cacheLimit: CacheLimit };
+
 /** A kind whose objects can be watched: every kind that is not marked with `notCached`. */
 export type Watchable = Resource & { readonly isCached?: true };
 
@@ -82,9 +85,10 @@ export type MetadataOnly<Kind extends string = string> =
 
 /**
  * What `ctx.find`, `ctx.get` and `ctx.list` return: the value for a cached kind, a promise of it for a kind that is
- * not cached.
+ * not cached, or whose cache is bounded.
  */
-export type Read<R extends Resource, Value> = R extends { readonly isCached: false } ? Promise<Value> : Value;
+export type Read<R extends Resource, Value> = R extends
+  { readonly isCached: false } | { readonly cacheLimit: CacheLimit } ? Promise<Value> : Value;
 
 /**
  * Marks a kind that must not be cached: it has many large objects of which a reconcile needs one, or its objects are
@@ -128,6 +132,52 @@ export function notCached<R extends Resource>(resource: R): NotCached<R> {
 export function metadataOnly<const Kind extends string>(resource: Resource<unknown, Kind>): MetadataOnly<Kind> {
   const { _type, ...names } = resource;
   return Object.freeze({ ...names, projection: "metadata" as const });
+}
+
+/**
+ * Bounds the cache of a kind that is too large for memory: all objects are watched, and some bodies are kept. `ctx.find`,
+ * `ctx.get` and `ctx.list` return promises, and read a body from the API server if the cache has evicted it.
+ *
+ * Guarantees: what a running reconcile has read stays until it ends. No change is missed: a predicate that needs the evicted
+ * old body accepts the change.
+ * Caveats: metadata is not bounded. Functions that map changes to keys read cached objects synchronously, and of bounded
+ * kinds they can read only metadata. If another controller watches the kind without a limit, all bodies are kept; of two
+ * limits the larger one counts. Each namespace of a Manager with several has a cache with this limit.
+ *
+ * @param limit How many bodies stay: `maxObjects`, `maxBytes` (of JSON), or both.
+ * @returns A copy of the Resource; the Resource itself still means the cache of all bodies.
+ * @throws RangeError when the limit has no number, or one below 1.
+ * @example
+ * ```ts
+ * import { bounded, ConfigMap, controller, done, Namespace } from "@pintle/controller";
+ *
+ * const Settings = bounded(ConfigMap, { maxObjects: 1_000 });
+ * const keeper = controller("keeper").for(Namespace)
+ *   .watches(Settings, { to: ({ metadata }) => [metadata.namespace ?? ""] })
+ *   .reconcile(async (ctx) => {
+ *     const settings = await ctx.find(Settings, `${ctx.object.metadata.name}/settings`);
+ *     ctx.log.info("read", { keys: Object.keys(settings?.data ?? {}).length });
+ *     return done;
+ *   });
+ * console.assert(keeper.watches.length === 2);
+ * ```
+ */
+export function bounded<R extends Resource>(resource: R, limit: CacheLimit): Bounded<R> {
+  const { maxObjects, maxBytes } = limit;
+  const numbers = [maxObjects, maxBytes].filter((number) => number !== undefined);
+  if (numbers.length === 0 || numbers.some((number) => !(number >= 1))) {
+    throw new RangeError(
+      `Cannot bound the cache of ${resource.kind}: the limit is ${
+        JSON.stringify(limit)
+      }. Give maxObjects or maxBytes, at least 1`,
+    );
+  }
+  return Object.freeze({ ...resource, cacheLimit: Object.freeze({ maxObjects, maxBytes }) });
+}
+
+/** True for a kind marked with {@link bounded}. */
+export function isBounded(resource: Resource): resource is Bounded {
+  return "cacheLimit" in resource;
 }
 
 /** True for a kind marked with {@link notCached}. */

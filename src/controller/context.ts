@@ -8,7 +8,7 @@ import type { Clock } from "../async/mod.ts";
 import type { ListFilter } from "../cache/mod.ts";
 import type { Client, DeleteOptions, ImpersonatedUser, Patch, PatchValue } from "../client/mod.ts";
 import type { Logger } from "../observe/mod.ts";
-import { isNotCached, type NotCached, type Read } from "./caches.ts";
+import { isBounded, isNotCached, type NotCached, type Read } from "./caches.ts";
 import { type ClusterIdentity, type Hub, type InHub, isInHub } from "./clusters.ts";
 import type { DependentsState } from "./dependents_state.ts";
 import type { Desired } from "./desired.ts";
@@ -244,7 +244,10 @@ export function reconcileContext<Primary extends Resource, Declared extends Reso
       return read(
         resource,
         () => toolbox.find(resource, key),
-        () => clientOf(toolbox, resource).find(resource, key, { signal }),
+        () =>
+          isBounded(resource)
+            ? toolbox.read(resource, key)
+            : clientOf(toolbox, resource).find(resource, key, { signal }),
       );
     },
     get(declaredResource, key) {
@@ -252,12 +255,19 @@ export function reconcileContext<Primary extends Resource, Declared extends Reso
       return read(
         resource,
         () => getCached(toolbox, resource, key),
-        () => clientOf(toolbox, resource).get(resource, key, { signal }),
+        () =>
+          isBounded(resource)
+            ? getBounded(toolbox, resource, key)
+            : clientOf(toolbox, resource).get(resource, key, { signal }),
       );
     },
     list(declaredResource, filter) {
       const resource = resourceIn(declaredResource);
-      return read(resource, () => toolbox.list(resource, filter), () => listFromServer(toolbox, resource, filter));
+      return read(
+        resource,
+        () => toolbox.list(resource, filter),
+        () => isBounded(resource) ? toolbox.readAll(resource, filter) : listFromServer(toolbox, resource, filter),
+      );
     },
     async apply(declaredDesired) {
       const desired = desiredIn(declaredDesired);
@@ -312,14 +322,22 @@ function clientOf(toolbox: Toolbox, resource: Resource): Client {
 /** TypeScript does not see that this condition is the one in the type `Read`. */
 function read<R extends Resource, Value>(
   resource: R,
-  fromCache: () => Value,
-  fromServer: () => Promise<Value>,
+  now: () => Value,
+  later: () => Promise<Value>,
 ): Read<R, Value> {
-  return (isNotCached(resource) ? fromServer() : fromCache()) as Read<R, Value>;
+  const isPromise = isNotCached(resource) || isBounded(resource);
+  return (isPromise ? later() : now()) as Read<R, Value>;
 }
 
 function getCached<R extends Resource>(toolbox: Toolbox, resource: R, key: string): Infer<R> {
-  const found = toolbox.find(resource, key);
+  return existing(resource, key, toolbox.find(resource, key));
+}
+
+async function getBounded<R extends Resource>(toolbox: Toolbox, resource: R, key: string): Promise<Infer<R>> {
+  return existing(resource, key, await toolbox.read(resource, key));
+}
+
+function existing<R extends Resource>(resource: R, key: string, found: Infer<R> | undefined): Infer<R> {
   if (found === undefined) throw new Error(`Cannot get ${resource.kind} "${key}": it is not in the cache`);
   return found;
 }

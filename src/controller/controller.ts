@@ -8,7 +8,7 @@
  */
 import { keyOf, type KubeObject, type ObjectKey, type Resource, resourceName, splitKey } from "../api/mod.ts";
 import { type Clock, jittered, type Random, type Recovery, scope } from "../async/mod.ts";
-import type { HandlerRegistration, InterveningChange, Writer } from "../cache/mod.ts";
+import { EvictedBodyError, type HandlerRegistration, type InterveningChange, type Writer } from "../cache/mod.ts";
 import type { Client } from "../client/mod.ts";
 import { type Logger, logger, type Recorder } from "../observe/mod.ts";
 import { defaultRateLimiter, lowPriority, type QueueMetrics, WorkQueue } from "../queue/mod.ts";
@@ -33,6 +33,7 @@ import {
   type WorkerOptions,
 } from "./_worker.ts";
 import { WriteThrough } from "./_write_through.ts";
+import { hasBounded, keysOfObject } from "./bounded_kinds.ts";
 import type { Caches } from "./caches.ts";
 import { type Hub, isInHub } from "./clusters.ts";
 import { checkedKey, type ControllerDefinition, type WatchDefinition } from "./controller_definition.ts";
@@ -241,14 +242,14 @@ export class Controller {
     if (change.kind === "deleted" && watch.role === "for") this.#shardedKeys?.noteDeleted(keyOf(object), object);
     const priority = isInitial ? lowPriority : undefined;
     const { caches } = this.#dependencies;
-    const keys = watch.keysOf(object, caches);
+    const keys = keysOfObject(this.definition, watch, object, caches);
     for (const key of keys) this.#add(key, key === ownKey, watch, change, { cause, priority });
     if (this.#recorded !== undefined && keys.length === 0) {
       this.#recorded.enqueued(watch.resource, watch.role, change, "unmapped");
     }
     if (change.kind !== "updated" || watch.role === "for") return;
     // If a dependent got another owner, the previous owner is reconciled too.
-    for (const key of watch.keysOf(change.old, caches)) {
+    for (const key of keysOfObject(this.definition, watch, change.old, caches)) {
       if (!keys.includes(key)) this.#add(key, key === ownKey, watch, change, { cause, priority });
     }
   }
@@ -278,7 +279,7 @@ export class Controller {
         if (!this.#isAccepted(watch, change)) continue;
         const { resourceVersion } = object.metadata;
         const cause: Cause = { source, change: "added", key: keyOf(object), resourceVersion };
-        for (const key of watch.keysOf(object, caches)) {
+        for (const key of keysOfObject(definition, watch, object, caches)) {
           if (!isNew(key)) continue;
           this.#add(key, false, watch, change, { cause, priority: lowPriority });
         }
@@ -346,6 +347,8 @@ export class Controller {
     try {
       return acceptsChange(this.definition, watch, change);
     } catch (error) {
+      // The cache has dropped what the predicate needs: a reconcile too many is better than a missing one.
+      if (error instanceof EvictedBodyError) return true;
       const what = `predicate of ${resourceName(watch.resource)}`;
       const entry = this.#recorded?.failed(what, error);
       this.#log.error("predicate failed, accepting the change", { error, kind: watch.resource.kind, what, entry });
@@ -411,6 +414,7 @@ export class Controller {
       definition,
       ...{ client, cluster, hub },
       caches,
+      informerOf: hasBounded(definition) ? (resource) => caches.findInformer(resource) : undefined,
       events,
       clock,
       kill,

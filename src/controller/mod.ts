@@ -2,9 +2,13 @@
 export { type Builder, controller, type ReconcileFunction } from "./builder.ts";
 export type { MappedWatchOptions, OwnOptionsOf, PrimaryOptionsOf, WatchOptionsOf } from "./watch_options.ts";
 export type { ImpersonationRules } from "./impersonation.ts";
+export { boundedIndices } from "./bounded_kinds.ts";
 export {
+  type Bounded,
+  bounded,
   type CacheReader,
   type Caches,
+  isBounded,
   isMetadataOnly,
   isNotCached,
   type MetadataObject,

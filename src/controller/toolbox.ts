@@ -19,7 +19,7 @@ import {
   resourceVersion,
 } from "../api/mod.ts";
 import { type Clock, systemClock } from "../async/mod.ts";
-import type { ListFilter } from "../cache/mod.ts";
+import { isEvicted, type ListFilter } from "../cache/mod.ts";
 import {
   type ApplyConfiguration,
   type Client,
@@ -39,6 +39,7 @@ import {
   firstDifference,
   NormalizationCache,
 } from "./_diff.ts";
+import { isBounded } from "./caches.ts";
 import { type ClusterIdentity, type Hub, isInHub } from "./clusters.ts";
 import { applyDependents, deleteDependents, type DependentsTools } from "./dependents_run.ts";
 import type { DependentsState } from "./dependents_state.ts";
@@ -152,7 +153,14 @@ export class Toolbox {
    * @throws TypeError when the kind is not watched.
    */
   find<R extends Resource>(resource: R, key: string): Infer<R> | undefined {
-    return this.#options.caches.find(resource, key as ObjectKey);
+    const found = this.#options.caches.find(resource, key as ObjectKey);
+    return found === undefined || this.#isGone(resource, found) ? undefined : found;
+  }
+
+  /** As {@link find}; if the cache of the kind is bounded and has evicted the body, it is read from the API server. */
+  async read<R extends Resource>(resource: R, key: string): Promise<Infer<R> | undefined> {
+    if (isBounded(resource)) await this.#options.bodies?.load(resource, [key as ObjectKey], this.signal);
+    return this.find(resource, key);
   }
 
   /**
@@ -161,7 +169,24 @@ export class Toolbox {
    * @throws TypeError when the kind is not watched, RangeError when it has no index of the name in the filter.
    */
   list<R extends Resource>(resource: R, filter: ListFilter = {}): readonly Infer<R>[] {
-    return this.#options.caches.list(resource, filter);
+    const found = this.#options.caches.list(resource, filter);
+    return isBounded(resource) ? found.filter((object) => !this.#isGone(resource, object)) : found;
+  }
+
+  /** As {@link list}; bodies that a bounded cache has evicted are read from the API server, many of them in pages. */
+  async readAll<R extends Resource>(resource: R, filter: ListFilter = {}): Promise<readonly Infer<R>[]> {
+    const { bodies } = this.#options;
+    while (true) {
+      const found = this.list(resource, filter);
+      if (bodies === undefined || !found.some((object) => isEvicted(kubeObject(object)))) return found;
+      await bodies.load(resource, found.map((object) => keyOf(kubeObject(object))), this.signal);
+    }
+  }
+
+  /** True for an object that the cache has without its body, and the API server does not have any more. */
+  #isGone(resource: Resource, found: unknown): boolean {
+    const object = kubeObject(found);
+    return isBounded(resource) && isEvicted(object) && this.#options.bodies?.isGone(resource, keyOf(object)) === true;
   }
 
   /** Records an Event about an object. Does not wait for the server. */
@@ -187,7 +212,8 @@ export class Toolbox {
     this.#pruner.keep(resource, kubeObject(desired));
     const metadata = this.#ownership.of(resource).claim(kubeObject(desired), owner);
     const desiredObject = { ...desired, metadata } as Desired<R>;
-    const cached = this.find(resource, keyOf(desiredObject));
+    const key = keyOf(desiredObject);
+    const cached = isBounded(resource) ? await this.read(resource, key) : this.find(resource, key);
     if (cached !== undefined) return await this.#applyIfDifferent(resource, desiredObject, cached, owner);
     const { deletedDependents } = this.#options;
     const dependent = kubeObject(desiredObject);
@@ -217,7 +243,8 @@ export class Toolbox {
    * @returns The live object; undefined when the cache has none, because it is never created.
    */
   async applyFields<R extends Resource>(resource: R, desired: Desired<R>): Promise<Infer<R> | undefined> {
-    const cached = this.find(resource, keyOf(desired));
+    const key = keyOf(desired);
+    const cached = isBounded(resource) ? await this.read(resource, key) : this.find(resource, key);
     return cached === undefined ? undefined : await this.#applyIfDifferent(resource, desired, cached, undefined);
   }
 

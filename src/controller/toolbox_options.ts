@@ -3,6 +3,7 @@ import type { KubeObject, Resource } from "../api/mod.ts";
 import type { Clock } from "../async/mod.ts";
 import type { Client } from "../client/mod.ts";
 import type { Logger } from "../observe/mod.ts";
+import type { AttemptBodies } from "./_attempt_bodies.ts";
 import type { DeletedDependents } from "./_deleted_dependents.ts";
 import type { NormalizationCache } from "./_diff.ts";
 import type { FieldRepair } from "./_loop_detector.ts";
@@ -33,6 +34,8 @@ export interface ToolboxOptions {
   readonly normalizations?: NormalizationCache;
   /** Dependents whose owner is read live before they are created again. @default none */
   readonly deletedDependents?: DeletedDependents;
+  /** The bodies of bounded kinds that this attempt has read. @default no kind is bounded */
+  readonly bodies?: AttemptBodies;
   /** How dependents refer to their owner, and which kinds are pruned. @default by controller reference, and none */
   readonly ownership?: Ownership;
   /** The ordered dependents of the reconciled objects. @default none */

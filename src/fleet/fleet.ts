@@ -136,8 +136,8 @@ export class Fleet {
     if (this.#controllers.some(({ name }) => name === merged.name)) {
       throw new TypeError(`Cannot add controller "${merged.name}": a controller with that name exists`);
     }
-    for (const { resource } of merged.watches) {
-      if (isInHub(resource)) this.#parts.caches.declare(resource, merged.name);
+    for (const watch of merged.watches) {
+      if (isInHub(watch.resource)) this.#parts.caches.declare(watch, merged);
     }
     this.#controllers.push(merged);
   }

@@ -13,6 +13,8 @@ const counters: Readonly<Record<CacheCounter, string>> = {
   reflector_quarantined_lines_total: "Lines of watches that were quarantined so that the stream continues",
   reflector_stalled_watches_total: "Watches that stalled and were closed",
   informer_handler_errors_total: "Calls of event handlers that failed",
+  informer_evictions_total: "Bodies of objects that a bounded cache has dropped",
+  informer_live_reads_total: "Requests for bodies that a bounded cache has dropped",
 };
 
 const observations: Readonly<Record<CacheObservation, string>> = {
@@ -25,6 +27,8 @@ const observations: Readonly<Record<CacheObservation, string>> = {
 const gauges: Readonly<Record<CacheGauge, string>> = {
   informer_store_resource_version: "The resourceVersion of a cache, its 15 least significant digits",
   informer_store_objects: "Objects in a cache",
+  informer_store_bodies: "Objects of a bounded cache that have a body",
+  informer_store_body_bytes: "Bytes of the bodies in a bounded cache, as JSON and estimated",
   informer_queued_items: "Calls that wait for an event handler",
   informer_following: "Whether a cache follows the API server: 1 while its watch is open, else 0",
 };

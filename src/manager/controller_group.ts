@@ -136,7 +136,7 @@ export class ControllerGroup {
     const { caches, clock } = this.#options;
     const { fieldManager = definition.name } = definition.options;
     const own = definition.watches.filter(({ resource }) => !isOfHub(resource, this.#options));
-    for (const { resource } of own) caches.declare(resource, definition.name);
+    for (const watch of own) caches.declare(watch, definition);
     if (this.#runsOn(definition) === "shards") assertShardable(definition);
     const denials = new PermissionDenials(definition.primary, clock);
     const state = { running: undefined, shards: undefined, failure: undefined };

@@ -4,7 +4,7 @@ import type { Clock, Random } from "../async/mod.ts";
 import type { Client, Transport } from "../client/mod.ts";
 import type { MetricsRegistry, Recorder } from "../observe/mod.ts";
 import type { LeaderElectorOptions } from "./election/mod.ts";
-import type { CacheRule } from "./shared_caches.ts";
+import type { CacheRule } from "./cache_rules.ts";
 import type { ShardingOptions } from "./sharding/mod.ts";
 
 /** Leader election settings of a {@link Manager}: the options of the LeaderElector that the Manager does not set itself. */

@@ -1,4 +1,5 @@
 /** Running controllers: the Manager, shared caches, Events, leader election and the fence, health, and access rules. */
+export type { CachedRule, CacheRule, NotCachedRule } from "./cache_rules.ts";
 export {
   type AccessGrant,
   type AccessPlace,
@@ -93,12 +94,9 @@ export {
 } from "./operator_controller.ts";
 export type { Life, Runnable } from "./runnable_group.ts";
 export {
-  type CachedRule,
-  type CacheRule,
   informersOf,
   type InformersOptions,
   type ManagerCaches,
-  type NotCachedRule,
   SharedCaches,
   type SharedCachesOptions,
 } from "./shared_caches.ts";

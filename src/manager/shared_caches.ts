@@ -14,7 +14,6 @@ import {
   type Infer,
   type KubeObject,
   type LabelSelector,
-  type ListWatch,
   type ObjectKey,
   type Resource,
   resourceId,
@@ -23,6 +22,7 @@ import {
 } from "../api/mod.ts";
 import { type Clock, type Random, Recovery, systemClock, systemRandom } from "../async/mod.ts";
 import {
+  type CacheLimit,
   type CacheMetrics,
   type CachePart,
   type CacheScope,
@@ -32,7 +32,6 @@ import {
   type InformerStatus,
   keepManagers,
   type ListFilter,
-  type ObjectOf,
   type OwnWrite,
   type SharedInformer,
   type Writer,
@@ -40,36 +39,20 @@ import {
 } from "../cache/mod.ts";
 import { type Client, recoveryTransport } from "../client/mod.ts";
 import { type Logger, logger, type Recorder } from "../observe/mod.ts";
+import { assertOneRulePerKind, type CachedRule, type CacheRule } from "./cache_rules.ts";
+import { boundsOf, listWatchOf } from "./list_watches.ts";
 import { SelectedNamespaces } from "./selected_namespaces.ts";
 import { type SlotHolds, SlotParts, slotRuleOf } from "./sharding/mod.ts";
 import {
+  boundedIndices,
   type CacheReader,
   type Caches,
   type ControllerDefinition,
+  isBounded,
   isMetadataOnly,
   metadataOnly,
+  type WatchDefinition,
 } from "../controller/mod.ts";
-
-/** Which objects of a kind are cached, and which part of them, for all controllers of a Manager. */
-export interface CachedRule extends CacheScope {
-  /** The kind that the rule is about. */
-  readonly resource: Resource;
-  /** True, or absent: the kind is cached. */
-  readonly isCached?: true;
-  /** Called once with each object before it is cached; it must not change the object, but may return a copy. @default drops managedFields */
-  readonly transform?: <T extends KubeObject>(object: T) => T;
-}
-
-/** A kind that no controller of a Manager may watch. Its objects are read from the API server, see `notCached`. */
-export interface NotCachedRule {
-  /** The kind that the rule is about. */
-  readonly resource: Resource;
-  /** The kind is not cached. */
-  readonly isCached: false;
-}
-
-/** What a Manager caches of one kind; an element of the option `cacheRules`. */
-export type CacheRule = CachedRule | NotCachedRule;
 
 /** The caches of a Manager: one per kind, which all controllers share. */
 export interface ManagerCaches extends CacheReader {
@@ -118,6 +101,10 @@ export class SharedCaches implements ManagerCaches {
   readonly #notCached: ReadonlySet<string>;
   /** Kinds of which a controller watches whole objects. */
   readonly #wholeObjects = new Set<string>();
+  /** Kinds of which a controller needs all bodies. */
+  readonly #unbounded = new Set<string>();
+  /** The watches of bounded kinds, by kind. */
+  readonly #bounded = new Map<string, readonly BoundedWatch[]>();
   readonly #informers = new Map<string, SharedInformer<KubeObject>>();
   /** The caches of each resource, by its name without a version. */
   readonly #ofResource = new Map<string, CachedVersion[]>();
@@ -151,6 +138,7 @@ export class SharedCaches implements ManagerCaches {
         const reduce = transform ?? (managers === undefined ? dropManagedFields : keepManagers(managers));
         return isMetadataOnly(resource) ? (object) => withKind(resource, reduce(object)) : reduce;
       },
+      boundsOf: (resource, scope) => boundsOf(client, { resource, scope, limit: this.#limitOf(resource) }),
       notOlderThan: (resource) => this.#newestWrites.get(resourceName(resource)),
       namespaces: namespaceSelector === undefined ? namespaces : [],
       freeze,
@@ -168,7 +156,9 @@ export class SharedCaches implements ManagerCaches {
    *
    * @throws TypeError when a rule forbids to cache the kind, or to cache more than its metadata.
    */
-  declare(resource: Resource, controller: string): void {
+  declare(watch: WatchDefinition, definition: ControllerDefinition): void {
+    const { resource } = watch;
+    const { name: controller } = definition;
     const id = resourceId(resource);
     const rejection = (why: string) =>
       new TypeError(`Cannot add controller "${controller}": it watches ${resourceName(resource)}, ${why}`);
@@ -178,6 +168,20 @@ export class SharedCaches implements ManagerCaches {
       throw rejection("of which a cache rule keeps only the metadata. Use metadataOnly()");
     }
     this.#wholeObjects.add(id);
+    if (!isBounded(resource)) this.#unbounded.add(id);
+    else this.#bounded.set(id, [...(this.#bounded.get(id) ?? []), { limit: resource.cacheLimit, watch, definition }]);
+  }
+
+  /** How the cache of a kind is bounded: by the largest limits, unless a controller needs all bodies. */
+  #limitOf(resource: Resource): CacheLimit | undefined {
+    const declared = this.#bounded.get(resourceId(resource));
+    if (declared === undefined || this.#unbounded.has(resourceId(resource))) return undefined;
+    const largest = (limits: readonly (number | undefined)[]) =>
+      limits.includes(undefined) ? undefined : Math.max(...limits.map(Number));
+    return {
+      maxObjects: largest(declared.map(({ limit }) => limit.maxObjects)),
+      maxBytes: largest(declared.map(({ limit }) => limit.maxBytes)),
+    };
   }
 
   /** Caches the managedFields of `manager` in objects of a kind. */
@@ -240,6 +244,9 @@ export class SharedCaches implements ManagerCaches {
     };
     const informer: SharedInformer<KubeObject> = this.#factory.informer(resource, scope);
     this.#informers.set(id, informer);
+    for (const { watch, definition } of this.#bounded.get(resourceId(resource)) ?? []) {
+      informer.addIndexers(boundedIndices(definition, watch, this.of(definition)));
+    }
     const name = resourceName(resource);
     this.#ofResource.set(name, [...(this.#ofResource.get(name) ?? []), { resource, informer }]);
     return informer;
@@ -342,6 +349,13 @@ export class SharedCaches implements ManagerCaches {
   }
 }
 
+/** A watch of a bounded kind. */
+interface BoundedWatch {
+  readonly limit: CacheLimit;
+  readonly watch: WatchDefinition;
+  readonly definition: ControllerDefinition;
+}
+
 /** Some objects of a kind. */
 interface CacheSelection {
   /** @default any labels */
@@ -409,18 +423,6 @@ class ControllerCaches implements Caches {
   }
 }
 
-/** @throws TypeError when two rules are about the same kind: one of them would have no effect. */
-function assertOneRulePerKind(rules: readonly CacheRule[]): void {
-  const seen = new Set<string>();
-  for (const { resource } of rules) {
-    const id = resourceId(resource);
-    if (seen.has(id)) {
-      throw new TypeError(`Cannot cache ${resourceName(resource)}: it has two cache rules. Combine them into one rule`);
-    }
-    seen.add(id);
-  }
-}
-
 /** One cache, and the version of the kind that it has. */
 interface CachedVersion {
   readonly resource: Resource;
@@ -451,7 +453,7 @@ function cached(caches: Caches, resource: Resource): SharedInformer<KubeObject> 
 }
 
 /** Options of {@link informersOf}: those of an {@link InformerFactory}, which gets its ListWatches from the client. */
-export type InformersOptions = Omit<InformerFactoryOptions, "listWatch">;
+export type InformersOptions = Omit<InformerFactoryOptions, "listWatch" | "boundsOf">;
 
 /**
  * Creates a factory of shared informers for a client, for programs that want caches without controllers. The same kind in
@@ -481,16 +483,4 @@ export function informersOf(client: Client, options: InformersOptions = {}): Inf
     listWatch: (resource, scope) =>
       listWatchOf(observed, resource, { ...scope, reportManagers: options.recorder !== undefined }),
   });
-}
-
-/** The ListWatch of a cache. Objects of any Resource are KubeObjects; TypeScript cannot see that through a type parameter. */
-function listWatchOf<R extends Resource>(
-  client: Client,
-  resource: R,
-  scope: CacheScope & { readonly keepManagedFields?: boolean; readonly reportManagers?: boolean },
-): ListWatch<ObjectOf<R>> {
-  const { projection, ...selection } = scope;
-  return client.listWatch(resource, { ...selection, metadataOnly: projection === "metadata" }) as ListWatch<
-    ObjectOf<R>
-  >;
 }

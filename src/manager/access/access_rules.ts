@@ -8,6 +8,7 @@ import { builtin, type Resource, type Scope, splitKey } from "../../api/mod.ts";
 import {
   type ControllerDefinition,
   type ImpersonationRules,
+  isBounded,
   isInHub,
   type Verb,
   verbs,
@@ -117,7 +118,7 @@ function serviceAccountAccess(accounts: readonly string[] | "all"): readonly Acc
 function watchAccess(watch: WatchDefinition, primary: Resource): readonly AccessRule[] {
   const { resource, role, writes, deletes, track } = watch;
   return [
-    access(resource, ["list", "watch"]),
+    access(resource, isBounded(resource) ? ["get", "list", "watch"] : ["list", "watch"]),
     ...(writes ? [access(resource, ["patch"])] : []),
     // An apply that creates needs both verbs. A dependent is read live after a conflict, and its owner before a deleted
     // dependent is created again and before a delete. The admission plugin OwnerReferencesPermissionEnforcement requires

@@ -15,7 +15,7 @@ import {
   resourceName,
   type ResourceVersion,
 } from "../../api/mod.ts";
-import { type CacheProgress, problemOf, type ReflectorStatus, type SharedInformer } from "../../cache/mod.ts";
+import { type CacheProgress, keptPart, problemOf, type ReflectorStatus, type SharedInformer } from "../../cache/mod.ts";
 import type { Client } from "../../client/mod.ts";
 import type { ControllerDefinition } from "../../controller/mod.ts";
 import type { KindNames, KnownController, ProcessFacts, ShardFact, Subject } from "../../explain/mod.ts";
@@ -136,7 +136,7 @@ export class DebugState {
         const names = { resource: resourceName(resource), kind: resource.kind };
         for (const object of informer.lister.list()) {
           if (rows.length >= limit) return rows;
-          rows.push(objectRow(names, object));
+          rows.push(objectRow(names, keptPart(object)));
         }
       }
     }
@@ -279,6 +279,8 @@ function versionsBetween(version: ResourceVersion, later: ResourceVersion): numb
 /** The mean bytes of some objects of a cache, as JSON. */
 function meanSize({ lister }: SharedInformer<KubeObject>): number {
   let [measured, bytes] = [0, 0];
-  for (const object of lister.list({ filter: () => measured++ < sampleSize })) bytes += JSON.stringify(object).length;
+  for (const object of lister.list({ filter: () => measured++ < sampleSize })) {
+    bytes += JSON.stringify(keptPart(object)).length;
+  }
   return measured === 0 ? 0 : bytes / Math.min(measured, sampleSize);
 }

@@ -1,0 +1,45 @@
+/**
+ * AttemptBodies: the bodies of bounded kinds that one attempt has read. They stay in the cache until the attempt ends, so
+ * that a second read is synchronous and costs nothing.
+ */
+import { type ObjectKey, type Resource, resourceId } from "../api/mod.ts";
+import type { LoadedBodies, SharedInformer } from "../cache/mod.ts";
+
+/** The informer of a kind, as far as bodies are concerned. */
+export type BodySource = Pick<SharedInformer<never>, "loadBodies">;
+
+/** The bodies that one attempt holds. */
+export class AttemptBodies implements Disposable {
+  readonly #informerOf: (resource: Resource) => BodySource | undefined;
+  readonly #loaded: LoadedBodies[] = [];
+  readonly #held = new Set<string>();
+  readonly #gone = new Set<string>();
+
+  constructor(informerOf: (resource: Resource) => BodySource | undefined) {
+    this.#informerOf = informerOf;
+  }
+
+  /** Loads the bodies that were evicted. @throws ApiError, or the signal's reason */
+  async load(resource: Resource, keys: readonly ObjectKey[], signal: AbortSignal): Promise<void> {
+    const missing = keys.filter((key) => !this.#held.has(idOf(resource, key)));
+    const informer = this.#informerOf(resource);
+    if (missing.length === 0 || informer === undefined) return;
+    const loaded = await informer.loadBodies(missing, signal);
+    this.#loaded.push(loaded);
+    for (const key of missing) this.#held.add(idOf(resource, key));
+    for (const key of loaded.gone) this.#gone.add(idOf(resource, key));
+  }
+
+  /** True for an object that the API server did not have when its body was to be loaded. */
+  isGone(resource: Resource, key: string): boolean {
+    return this.#gone.has(idOf(resource, key));
+  }
+
+  [Symbol.dispose](): void {
+    for (const loaded of this.#loaded) loaded[Symbol.dispose]();
+  }
+}
+
+function idOf(resource: Resource, key: string): string {
+  return `${resourceId(resource)} ${key}`;
+}
