@@ -146,6 +146,20 @@ test("a primary kind can be bounded, and its objects are whole in every reconcil
   assertEquals([...seen].sort(), [["default/x", "120"], ["default/y", "121"], ["default/z", "122"]]);
 });
 
+test("all bodies are kept if another controller needs the kind without a limit", async () => {
+  const read: (string | undefined)[] = [];
+  const whole = controller("whole").for(Secret).watches(ConfigMap, { to: () => [] }).reconcile((ctx) => {
+    read.push(...ctx.list(ConfigMap, { namespace: "default" }).map(({ data }) => data?.n));
+    return Promise.resolve(done);
+  });
+  await using world = await World.start({ controllers: [sums({ maxObjects: 1 }), whole], cluster: false });
+  for (const name of ["x", "y", "z"]) await world.create(ConfigMap, source(name, "none", 1));
+  await world.settled();
+  await world.create(Secret, { name: "a" });
+  await world.settled();
+  assertEquals(read.slice(0, 3), ["1", "1", "1"]);
+});
+
 test("a limit that keeps nothing, or has no number, is refused", () => {
   for (const limit of [{}, { maxObjects: 0 }, { maxBytes: -1 }, { maxObjects: NaN }]) {
     assertThrows(() => bounded(ConfigMap, limit), /Cannot bound the cache of ConfigMap: .* at least 1/);
