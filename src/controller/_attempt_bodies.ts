@@ -2,8 +2,8 @@
  * AttemptBodies: the bodies of bounded kinds that one attempt has read. They stay in the cache until the attempt ends, so
  * that a second read is synchronous and costs nothing.
  */
-import { type ObjectKey, type Resource, resourceId } from "../api/mod.ts";
-import type { LoadedBodies, SharedInformer } from "../cache/mod.ts";
+import { keyOf, type KubeObject, type ObjectKey, type Resource, resourceId } from "../api/mod.ts";
+import { isEvicted, type LoadedBodies, type SharedInformer } from "../cache/mod.ts";
 
 /** The informer of a kind, as far as bodies are concerned. */
 export type BodySource = Pick<SharedInformer<never>, "loadBodies">;
@@ -30,9 +30,16 @@ export class AttemptBodies implements Disposable {
     for (const key of loaded.gone) this.#gone.add(idOf(resource, key));
   }
 
-  /** True for an object that the API server did not have when its body was to be loaded. */
-  isGone(resource: Resource, key: string): boolean {
-    return this.#gone.has(idOf(resource, key));
+  /** Loads the bodies of all listed objects, until a list has no evicted one that the API server still has. */
+  async loadAll(resource: Resource, list: () => readonly KubeObject[], signal: AbortSignal): Promise<void> {
+    for (let objects = list(); objects.some(isEvicted); objects = list()) {
+      await this.load(resource, objects.map(keyOf), signal);
+    }
+  }
+
+  /** True for an evicted object that the API server did not have when its body was to be loaded. */
+  isGone(resource: Resource, object: KubeObject): boolean {
+    return this.#gone.size > 0 && isEvicted(object) && this.#gone.has(idOf(resource, keyOf(object)));
   }
 
   [Symbol.dispose](): void {

@@ -2,7 +2,8 @@
  * The errors of a Toolbox about ownership: a foreign object has the name of a dependent, or the owner on the server is not
  * the one that the attempt was decided on. What happens to the key afterwards is in `_worker.ts`.
  */
-import { keyOf, type KubeObject, type Resource } from "../api/mod.ts";
+import { compareResourceVersions, keyOf, type KubeObject, type Resource } from "../api/mod.ts";
+import type { Client } from "../client/mod.ts";
 import { describeOwner, type Owner } from "./ownership.ts";
 
 /**
@@ -72,4 +73,25 @@ export class OwnerChangedError extends Error {
 export function findOwnerChange(error: unknown): OwnerChangedError | undefined {
   for (let one = error; one instanceof Error; one = one.cause) if (one instanceof OwnerChangedError) return one;
   return undefined;
+}
+
+/** @throws OwnerChangedError when the live owner is not the cached one. An event about that change will follow. */
+export async function assertOwnerCurrent(
+  { client, signal, observeLive }: {
+    readonly client: Client;
+    readonly signal: AbortSignal;
+    readonly observeLive?: (resource: Resource, object: KubeObject) => void;
+  },
+  created: { readonly resource: Resource; readonly dependent: KubeObject; readonly owner: Owner },
+): Promise<void> {
+  const { resource, dependent, owner } = created;
+  const action = `create ${resource.kind} "${keyOf(dependent)}" again`;
+  const live = await client.find(owner.resource, keyOf(owner.object), { signal }) as KubeObject | undefined;
+  const { uid, resourceVersion: cachedVersion = "" } = owner.object.metadata;
+  if (live === undefined || live.metadata.uid !== uid || live.metadata.deletionTimestamp !== undefined) {
+    throw new OwnerChangedError(action, owner, "deleted");
+  }
+  if ((compareResourceVersions(live.metadata.resourceVersion ?? "", cachedVersion) ?? 0) <= 0) return;
+  observeLive?.(owner.resource, live);
+  throw new OwnerChangedError(action, owner, "newer");
 }

@@ -8,7 +8,6 @@
  * of the owner is old, the attempt ends with an OwnerChangedError. Every request ends with the attempt's signal.
  */
 import {
-  compareResourceVersions,
   type Infer,
   keyOf,
   type KubeObject,
@@ -19,7 +18,7 @@ import {
   resourceVersion,
 } from "../api/mod.ts";
 import { type Clock, systemClock } from "../async/mod.ts";
-import { isEvicted, type ListFilter } from "../cache/mod.ts";
+import type { ListFilter } from "../cache/mod.ts";
 import {
   type ApplyConfiguration,
   type Client,
@@ -46,7 +45,7 @@ import type { DependentsState } from "./dependents_state.ts";
 import type { Desired } from "./desired.ts";
 import { type ExternalItem, type ExternalSource, itemOf } from "./external.ts";
 import { assertMayImpersonate } from "./impersonation.ts";
-import { NotControlledError, OwnerChangedError } from "./owner_errors.ts";
+import { assertOwnerCurrent, NotControlledError, OwnerChangedError } from "./owner_errors.ts";
 import { type Owner, type Ownership, referencesOnly } from "./ownership.ts";
 import { type DependentFilter, Pruner } from "./prune.ts";
 import type { Cause, EventNote, Request } from "./request.ts";
@@ -153,8 +152,9 @@ export class Toolbox {
    * @throws TypeError when the kind is not watched.
    */
   find<R extends Resource>(resource: R, key: string): Infer<R> | undefined {
-    const found = this.#options.caches.find(resource, key as ObjectKey);
-    return found === undefined || this.#isGone(resource, found) ? undefined : found;
+    const { caches, bodies } = this.#options;
+    const found = caches.find(resource, key as ObjectKey);
+    return found === undefined || bodies?.isGone(resource, kubeObject(found)) ? undefined : found;
   }
 
   /** As {@link find}; if the cache of the kind is bounded and has evicted the body, it is read from the API server. */
@@ -169,24 +169,15 @@ export class Toolbox {
    * @throws TypeError when the kind is not watched, RangeError when it has no index of the name in the filter.
    */
   list<R extends Resource>(resource: R, filter: ListFilter = {}): readonly Infer<R>[] {
-    const found = this.#options.caches.list(resource, filter);
-    return isBounded(resource) ? found.filter((object) => !this.#isGone(resource, object)) : found;
+    const { caches, bodies } = this.#options;
+    const found = caches.list(resource, filter);
+    return bodies === undefined ? found : found.filter((object) => !bodies.isGone(resource, kubeObject(object)));
   }
 
   /** As {@link list}; bodies that a bounded cache has evicted are read from the API server, many of them in pages. */
   async readAll<R extends Resource>(resource: R, filter: ListFilter = {}): Promise<readonly Infer<R>[]> {
-    const { bodies } = this.#options;
-    while (true) {
-      const found = this.list(resource, filter);
-      if (bodies === undefined || !found.some((object) => isEvicted(kubeObject(object)))) return found;
-      await bodies.load(resource, found.map((object) => keyOf(kubeObject(object))), this.signal);
-    }
-  }
-
-  /** True for an object that the cache has without its body, and the API server does not have any more. */
-  #isGone(resource: Resource, found: unknown): boolean {
-    const object = kubeObject(found);
-    return isBounded(resource) && isEvicted(object) && this.#options.bodies?.isGone(resource, keyOf(object)) === true;
+    await this.#options.bodies?.loadAll(resource, () => this.list(resource, filter).map(kubeObject), this.signal);
+    return this.list(resource, filter);
   }
 
   /** Records an Event about an object. Does not wait for the server. */
@@ -217,8 +208,9 @@ export class Toolbox {
     if (cached !== undefined) return await this.#applyIfDifferent(resource, desiredObject, cached, owner);
     const { deletedDependents } = this.#options;
     const dependent = kubeObject(desiredObject);
-    if (deletedDependents?.has(resource, dependent, owner.object)) await this.#checkOwner(resource, dependent, owner);
-    else if (this.#ownership.needsLiveOwner(resource)) {
+    if (deletedDependents?.has(resource, dependent, owner.object)) {
+      await assertOwnerCurrent(this.#options, { resource, dependent, owner });
+    } else if (this.#ownership.needsLiveOwner(resource)) {
       await this.#pruner.assertOwnerUnchanged(owner, this.#onOwnerChanged(owner));
     }
     try {
@@ -441,20 +433,6 @@ export class Toolbox {
     const error = new NotControlledError(resource, dependent, owner);
     this.#options.onNotControlled?.(resource, error);
     throw error;
-  }
-
-  /** @throws OwnerChangedError when the live owner is not the cached one. An event about that change will follow. */
-  async #checkOwner(resource: Resource, dependent: KubeObject, owner: Owner): Promise<void> {
-    const action = `create ${resource.kind} "${keyOf(dependent)}" again`;
-    const found = await this.client.find(owner.resource, keyOf(owner.object), { signal: this.signal });
-    const live = found === undefined ? undefined : kubeObject(found);
-    const { uid, resourceVersion: cachedVersion = "" } = owner.object.metadata;
-    if (live === undefined || live.metadata.uid !== uid || live.metadata.deletionTimestamp !== undefined) {
-      throw new OwnerChangedError(action, owner, "deleted");
-    }
-    if ((compareResourceVersions(live.metadata.resourceVersion ?? "", cachedVersion) ?? 0) <= 0) return;
-    this.#options.observeLive?.(owner.resource, live);
-    throw new OwnerChangedError(action, owner, "newer");
   }
 
   async #applyIfDifferent<R extends Resource>(
