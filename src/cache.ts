@@ -5,14 +5,14 @@
  */
 export {
   type AddedInfo,
+  type CacheBounds,
   type CacheCounter,
   type CachedNamespaces,
   type CacheErrorOrigin,
-  type CacheBounds,
   type CacheGauge,
+  type CacheLimit,
   type CacheMetricLabels,
   type CacheMetrics,
-  type CacheLimit,
   type CacheObservation,
   type CachePart,
   type CacheProgress,

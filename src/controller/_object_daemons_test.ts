@@ -34,6 +34,7 @@ function inSlot(
       if (!isHere) return undefined;
       seen.holds++;
       return {
+        slot: 0,
         signal: drain.signal,
         draining: drain.signal,
         confirm: () => Promise.resolve(true),
