@@ -65,7 +65,7 @@ test("flags are completed, except those that are on the line already", async () 
     "--leader-election-when-lost",
   ]);
   assertEquals(await values("run --once --onc"), []);
-  assertEquals(await values("run -n a --namesp"), ["--namespace"]);
+  assertEquals(await values("run -n a --namesp"), ["--namespace-selector", "--namespace"]);
   assertEquals(await values("run --verb"), ["--verbose"]);
   assertEquals(await values("run -- --onc"), []);
 });
