@@ -37,6 +37,7 @@ const freeText: ReadonlySet<string> = new Set([
   "--metrics-bind-address",
   "--monitoring-label",
   "--name",
+  "--namespace-selector",
   "--nodes",
   "--otlp-endpoint",
   "--plan",

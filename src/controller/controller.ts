@@ -7,11 +7,10 @@
  * more keys and running reconciles may finish; on `kill`, running reconciles are aborted.
  */
 import { keyOf, type KubeObject, type ObjectKey, type Resource, resourceName, splitKey } from "../api/mod.ts";
-import { type Clock, jittered, type Random, type Recovery, scope } from "../async/mod.ts";
+import { jittered, scope } from "../async/mod.ts";
 import { EvictedBodyError, type HandlerRegistration, type InterveningChange, type Writer } from "../cache/mod.ts";
-import type { Client } from "../client/mod.ts";
-import { type Logger, logger, type Recorder } from "../observe/mod.ts";
-import { defaultRateLimiter, lowPriority, type QueueMetrics, WorkQueue } from "../queue/mod.ts";
+import { type Logger, logger } from "../observe/mod.ts";
+import { defaultRateLimiter, lowPriority, WorkQueue } from "../queue/mod.ts";
 import { ActiveNamespaces } from "./_active_namespaces.ts";
 import { acceptsChange } from "./_accepted_changes.ts";
 import { DebouncedKeys } from "./_debounced_keys.ts";
@@ -26,7 +25,6 @@ import {
   createStallReporter,
   measureAttempt,
   type ReconcileAttemptOptions,
-  type ReconcileTurn,
   takeTurns,
   UnreachableFailures,
   work,
@@ -34,45 +32,16 @@ import {
 } from "./_worker.ts";
 import { WriteThrough } from "./_write_through.ts";
 import { hasBounded, keysOfObject } from "./bounded_kinds.ts";
-import type { Caches } from "./caches.ts";
-import { type Hub, isInHub } from "./clusters.ts";
+import { isInHub } from "./clusters.ts";
 import { checkedKey, type ControllerDefinition, type WatchDefinition } from "./controller_definition.ts";
+import type { ControllerDependencies } from "./controller_dependencies.ts";
 import { keepSourceRunning } from "./event_source.ts";
 import { DeletedObjects } from "./deleted_objects.ts";
 import type { ExternalItems } from "./external.ts";
-import type { ReconcileMetrics } from "./metrics.ts";
 import type { Change } from "./predicate.ts";
-import type { Cause, EventSink } from "./request.ts";
-import { type KeyShards, ShardedKeys } from "./shards.ts";
+import type { Cause } from "./request.ts";
+import { ShardedKeys } from "./shards.ts";
 import { Toolbox } from "./toolbox.ts";
-
-/** What a Controller needs. The Manager provides it. */
-export interface ControllerDependencies {
-  readonly definition: ControllerDefinition;
-  readonly client: Client;
-  /** The name of the cluster in a Fleet. @default no Fleet */
-  readonly cluster?: string;
-  /** @default the cluster of `client` */
-  readonly hub?: Hub;
-  /** Waits for a turn among the clusters of a Fleet, before each reconcile. @default at once */
-  readonly turn?: ReconcileTurn;
-  readonly caches: Caches;
-  readonly events: EventSink;
-  readonly clock: Clock;
-  readonly random: Random;
-  /** Tells when the server responds again. @default failed keys wait for their backoff */
-  readonly recovery?: Recovery;
-  /** Milliseconds between two resyncs, if the definition has none. @default no resync */
-  readonly resyncMs?: number;
-  /** Maximum milliseconds of the random delay before each worker starts, if the definition has none. @default 0 */
-  readonly workerJitterMs?: number;
-  readonly queueMetrics?: QueueMetrics;
-  readonly reconcileMetrics?: ReconcileMetrics;
-  /** Gets what the controller sees, decides and does. @default nothing is recorded */
-  readonly recorder?: Recorder;
-  /** The slots of this replica. @default it reconciles all keys */
-  readonly shards?: KeyShards;
-}
 
 /** Milliseconds until a key is reconciled again that has found an object which the cache does not show. */
 const unseenRequeueMs = 1_000;

@@ -29,7 +29,8 @@ export type {
   ReconcileContext,
   StatusOf,
 } from "./context.ts";
-export { Controller, type ControllerDependencies } from "./controller.ts";
+export { Controller } from "./controller.ts";
+export type { ControllerDependencies } from "./controller_dependencies.ts";
 export {
   type ControllerDefinition,
   type ControllerOptions,
