@@ -22,6 +22,7 @@ export const reasons: Readonly<Record<string, RegExp>> = {
   "tests/e2e/other_languages_test.ts runs it": /\benvtest -- cargo test/,
   "tests/e2e/any_operator_test.ts runs it": / simulate --command /,
   "tests/e2e/simulate_command_test.ts runs it": / simulate --command .*--without-faults /,
+  "src/cli/run_graph/run_graph_test.ts runs them": / run-graph /,
   "tests/e2e/conformance_test.ts runs it": /\bconformance --/,
   "tests/e2e/image_test.ts runs it": /\bimage --platform /,
   "tests/e2e/fleet_test.ts runs it": / run .*--clusters /,

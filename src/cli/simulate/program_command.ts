@@ -7,6 +7,7 @@
 import type { UntypedObject } from "../../api/mod.ts";
 import { coreCount, joinPath, removePath } from "../../runtime/mod.ts";
 import {
+  type ProgramProgress,
   type ProgramReport,
   simulateProgram,
   type SimulateProgramOptions,
@@ -94,6 +95,8 @@ async function simulated(
   const isAlone = flags.sharedNetwork || !await canHaveNamespaces(session.environment);
   const count = flags.plan === undefined ? flags.jobs ?? coreCount() * jobsPerCore : 1;
   using workers = isAlone ? undefined : new ProgramWorkers(session, { count, folder: options.folder });
+  // The report has what was tried. What a worker does at the moment may take minutes.
+  options.signal.addEventListener("abort", () => workers?.[Symbol.dispose](), { once: true });
   return await withCommandErrors(session, options.signal, () =>
     simulateProgram({
       ...options,
@@ -102,13 +105,14 @@ async function simulated(
         for (const text of failedSteps) session.info(`Warning: without faults, ${text}`);
       },
       onFinding: (finding) => printProgramFinding(finding, call, { command, isRecorded: ++findings === 1 }),
-      onProgress: ({ workload, stage, schedules, all, findings }) =>
-        progress.report(
-          stage === "reference"
-            ? `"${workload}", run ${schedules} without faults`
-            : `"${workload}", ${schedules} of ${all} schedules, ${findings} findings`,
-        ),
+      onProgress: (state) => progress.report(progressText(state)),
     }));
+}
+
+function progressText({ workload, stage, schedules, all, findings, shrinking }: ProgramProgress): string {
+  if (stage === "reference") return `"${workload}", run ${schedules} without faults`;
+  const shrunk = shrinking === 0 ? "" : `, ${shrinking} of them being shrunk`;
+  return `"${workload}", ${schedules} of ${all} schedules, ${findings} findings${shrunk}`;
 }
 
 /** A webhook that nothing serves would reject every write. @throws UsageError */

@@ -2,8 +2,8 @@
  * Worker processes: further processes of this same program, for work that needs more than one core. Requests and
  * responses are lines on standard input and standard output.
  *
- * Guarantees: responses arrive in the order of the requests; a worker whose parent is gone ends, because its standard
- * input ends; other output of a worker is dropped. It works in a compiled binary as well as under `deno run`, `bun` and
+ * Guarantees: responses arrive in the order of the requests; a worker whose parent is gone ends, also in the middle of a
+ * request, because its standard input ends; other output of a worker is dropped. It works in a compiled binary as well as under `deno run`, `bun` and
  * `node`.
  */
 import { type ChildProcess, spawn } from "node:child_process";
@@ -104,7 +104,10 @@ function requestError(program: string, state: string, cause?: Error): Error {
 
 /** Runs in the worker: answers the requests of the parent one after the other, until the parent sends no more. */
 export async function answerWorkerRequests(answer: (line: string) => Promise<string>): Promise<void> {
-  for await (const line of createInterface({ input: process.stdin })) {
+  const lines = createInterface({ input: process.stdin });
+  // Nobody reads the answer that is being made: the parent has ended.
+  lines.once("close", () => process.exit());
+  for await (const line of lines) {
     process.stdout.write(`${mark}${await answer(line)}\n`);
   }
 }

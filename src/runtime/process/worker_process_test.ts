@@ -1,4 +1,6 @@
 /** Tests of worker processes, with real processes of the current runtime. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { assert, assertEquals, assertRejects, test } from "../../../tests/testing.ts";
@@ -23,6 +25,14 @@ test("requests to a worker that ends, or has ended, reject", async () => {
     const error = await assertRejects(() => worker.request(line));
     assert(error instanceof Error && error.message.startsWith("Cannot send request to process"), String(error));
   }
+});
+
+test("a worker whose parent is gone ends in the middle of a request", async () => {
+  const [path = "", ...args] = command;
+  const child = spawn(path, args, { stdio: ["pipe", "ignore", "ignore"] });
+  const ended = once(child, "exit");
+  child.stdin.end("one\nwait\n");
+  assertEquals(await ended, [0, null]);
 });
 
 test("requests to a program that does not exist reject", async () => {

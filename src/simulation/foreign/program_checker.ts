@@ -84,7 +84,8 @@ export class ProgramChecker implements PlanChecker, FaultFreeRunner {
     const known = this.#workloadNamed(workload);
     const { runs } = await runsWithoutFaults(this.#simulation, known, {
       ...{ runs: count, endsAtFailure: true, startMs, quietMs },
-      onRun: (schedules) => onProgress?.({ workload, stage: "reference", schedules, all: count, findings: 0 }),
+      onRun: (schedules) =>
+        onProgress?.({ workload, stage: "reference", schedules, all: count, findings: 0, shrinking: 0 }),
     });
     for (const { result } of runs) startedRun(result);
     return faultFreeReport(known, runs);
@@ -166,7 +167,14 @@ class WorkloadState implements ShrinkableWorkload {
       ...{ runs: referenceRuns, keepsSnapshots: true, startMs, quietMs },
       onRun: (number) => {
         const stage = "reference";
-        onProgress?.({ workload: workload.name, stage, schedules: number, all: referenceRuns, findings: 0 });
+        onProgress?.({
+          workload: workload.name,
+          stage,
+          schedules: number,
+          all: referenceRuns,
+          findings: 0,
+          shrinking: 0,
+        });
       },
     });
     const references = runs.map(({ result }) => startedRun(result));

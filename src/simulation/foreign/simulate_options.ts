@@ -82,6 +82,8 @@ export interface ProgramProgress {
   readonly schedules: number;
   readonly all: number;
   readonly findings: number;
+  /** Those among them that are being shrunk. */
+  readonly shrinking: number;
 }
 
 /** What was left out of a plan and its workload, because the rest is enough. */

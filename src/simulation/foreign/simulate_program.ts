@@ -42,6 +42,8 @@ class WorkloadSimulation {
   readonly #covered = new Map<FaultKind, { tested: number; all: number }>();
   #passed: CheckedPlan["passed"];
   #schedules = 0;
+  /** Plans whose result is there. */
+  #taken = 0;
   #unconfirmed = 0;
   #unreached = 0;
 
@@ -82,7 +84,14 @@ class WorkloadSimulation {
   async #checkAll(plans: readonly FaultPlan[]): Promise<void> {
     const { maxFindings = 3, signal, onProgress } = this.#options;
     const { name } = this.#workload;
-    let [next, done] = [0, 0];
+    let next = 0;
+    const onTaken = () => {
+      const [findings, shrinking] = [this.#known.length, this.#known.length - this.#findings.length];
+      onProgress?.({
+        ...{ workload: name, stage: "faults" as const, schedules: this.#taken, all: plans.length },
+        ...{ findings, shrinking },
+      });
+    };
     const work = async (checker: PlanChecker) => {
       while (next < plans.length && this.#known.length < maxFindings && !signal.aborted) {
         const plan = plans[next++];
@@ -93,17 +102,18 @@ class WorkloadSimulation {
           return undefined;
         });
         if (checked === undefined) return;
-        await this.#take(checked, checker);
+        this.#taken++;
+        await this.#take(checked, checker, onTaken);
         // A storm tests combinations.
         if (plan.faults.length === 1) { for (const { kind } of plan.faults) this.#coverageOf(kind).tested++; }
-        const progress = { schedules: ++done, all: plans.length, findings: this.#findings.length };
-        onProgress?.({ workload: name, stage: "faults", ...progress });
+        onTaken();
       }
     };
     await Promise.all(this.#checkers.map(work));
   }
 
-  async #take(checked: CheckedPlan, checker: PlanChecker): Promise<void> {
+  /** @param onShrinking called before the finding of a plan is shrunk, which takes many schedules */
+  async #take(checked: CheckedPlan, checker: PlanChecker, onShrinking: () => void): Promise<void> {
     const { finding, isUnconfirmed, isReached, schedules } = checked;
     this.#schedules += schedules;
     this.#passed = checked.passed;
@@ -113,6 +123,7 @@ class WorkloadSimulation {
     this.#known.push(finding.violations);
     // A plan of the user is played as it is.
     const { plan: given, signal } = this.#options;
+    onShrinking();
     const shrunk = given !== undefined
       ? finding
       : await checker.shrink(this.#workload.name, finding).catch((error: unknown) => {
