@@ -1,4 +1,4 @@
-/** The commands `install-crds` and `uninstall-crds`, and the reads of definitions and stored objects that `doctor` shares. */
+/** The commands `install-crds` and `uninstall-crds`, and what `doctor` and `uninstall` share with them. */
 export { finalizerText, inventoryOf } from "./await_gone.ts";
 export {
   commandFailure,
@@ -10,6 +10,7 @@ export {
   storedObjects,
   withPermissionAdvice,
 } from "./crd_context.ts";
+export { checkConfirmable, deletionFlags } from "./deletion_flags.ts";
 export { installCrds } from "./install_crds.ts";
 export { staleVersionsOf } from "./migrate_storage.ts";
 export {

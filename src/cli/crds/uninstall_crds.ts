@@ -21,20 +21,12 @@ import {
 import type { Cell } from "../../observe/mod.ts";
 import { count, table } from "../output/mod.ts";
 import { crdName } from "./apply_crd.ts";
+import { checkConfirmable, deletionFlags } from "./deletion_flags.ts";
 import { type Call, type ExitCode, exitCode, subcommand } from "../command/mod.ts";
-import { commandLineOnly, durationMs, flag, UsageError } from "../flags/mod.ts";
+import { commandLineOnly, durationMs, flag } from "../flags/mod.ts";
 
 const uninstallFlags = z.object({
-  yes: flag(z.boolean().default(false), {
-    ...commandLineOnly,
-    flags: "-y, --yes",
-    about: "delete without a confirmation",
-  }),
-  dryRun: flag(z.boolean().default(false), {
-    ...commandLineOnly,
-    flags: "--dry-run",
-    about: "delete nothing, and show what would be deleted",
-  }),
+  ...deletionFlags.shape,
   timeout: flag(durationMs().prefault("1m"), {
     ...commandLineOnly,
     flags: "--timeout <duration>",
@@ -75,10 +67,7 @@ async function uninstall(call: Call<UninstallFlags>): Promise<ExitCode> {
   const { clock, random, stdin } = session.processEnvironment;
   const crds = selectCrds(call);
   if (crds.length === 0) return exitCode.done;
-  if (!flags.yes && !flags.dryRun && !stdin.isTerminal) {
-    const message = "Cannot uninstall: a confirmation is needed, and standard input is not a terminal";
-    throw new UsageError(message, "Check with --dry-run, then use --yes");
-  }
+  checkConfirmable(flags, stdin);
   const { signal } = new AbortController(); // a signal ends the process; the next run continues
   using connection = await connect(flags, session);
   await waitForServer(connection, { timeoutMs: flags.connectTimeout, clock, random, signal });

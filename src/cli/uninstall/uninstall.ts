@@ -11,8 +11,10 @@
  */
 import { z } from "zod";
 import {
+  checkConfirmable,
   type CrdContext,
   definitionRows,
+  deletionFlags,
   findDefinitions,
   type InstalledDefinition,
   removeDefinitions,
@@ -21,7 +23,7 @@ import {
 } from "../crds/mod.ts";
 import { type Call, CommandError, type ExitCode, exitCode, subcommand } from "../command/mod.ts";
 import { connect, connectionFlags, waitForServer } from "../connection/mod.ts";
-import { commandLineOnly, durationMs, flag, namespaceName, UsageError } from "../flags/mod.ts";
+import { commandLineOnly, durationMs, flag, namespaceName } from "../flags/mod.ts";
 import { createInstallPlan, manifestFlags } from "../manifests/mod.ts";
 import { count, table } from "../output/mod.ts";
 import { deleteObjects } from "./delete_objects.ts";
@@ -31,16 +33,7 @@ const { name, createNamespace, existingNamespace, namespaced, watchNamespace, ce
 const { serviceMonitor, monitoring, webhookConfiguration } = manifestFlags.shape;
 
 const uninstallFlags = z.object({
-  yes: flag(z.boolean().default(false), {
-    ...commandLineOnly,
-    flags: "-y, --yes",
-    about: "delete without a confirmation",
-  }),
-  dryRun: flag(z.boolean().default(false), {
-    ...commandLineOnly,
-    flags: "--dry-run",
-    about: "delete nothing, and show what would be deleted",
-  }),
+  ...deletionFlags.shape,
   timeout: flag(durationMs().prefault("5m"), {
     ...commandLineOnly,
     flags: "--timeout <duration>",
@@ -86,10 +79,7 @@ interface Found {
 async function uninstallOperator(call: Call<UninstallFlags>): Promise<ExitCode> {
   const { flags, session } = call;
   const { clock, random, stdin } = session.processEnvironment;
-  if (!flags.yes && !flags.dryRun && !stdin.isTerminal) {
-    const message = "Cannot uninstall: a confirmation is needed, and standard input is not a terminal";
-    throw new UsageError(message, "Check with --dry-run, then use --yes");
-  }
+  checkConfirmable(flags, stdin);
   const plan = createInstallPlan(call.positionals, { ...manifestFlags.parse({}), ...flags }, session);
   const { signal } = new AbortController(); // a signal ends the process; the next run continues
   using connection = await connect(flags, session);
