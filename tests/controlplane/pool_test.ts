@@ -67,7 +67,8 @@ test("the command line names each file once, in its order, without the excluded 
     ...[`${here}/pool_test.ts`, here],
   ]);
   assertEquals([workers, manifests], [3, ["crds"]]);
-  assertEquals(files, ["pool_test.ts", "control_plane_test.ts"].map((name) => join(here, name)));
+  const names = ["pool_test.ts", "admission_policies_test.ts", "control_plane_test.ts", "start_cluster_test.ts"];
+  assertEquals(files, names.map((name) => join(here, name)));
   assertThrows(() => parsePoolOptions(["--unknown", here]), /"--unknown" is no option/);
   assertThrows(() => parsePoolOptions(["--without", here, here]), /it names no test file/);
   assertThrows(() => parsePoolOptions(["--workers", "x", here]), /--workers is no number/);

@@ -68,7 +68,7 @@ printf '%s\\n' "\${COMPREPLY[@]}"
 shellTest("bash completes commands, flags, names, and entries of a kubeconfig", "bash", async (bash) => {
   using place = site();
   const cases: readonly (readonly [line: string, replies: readonly string[]])[] = [
-    ["controller unins", ["uninstall-crds"]],
+    ["controller unins", ["uninstall-crds", "uninstall"]],
     ["controller run ingr", ["ingress"]],
     ["controller run --once --leader-elect -n x fo", ["foo"]],
     ["controller install-crds --dry-r", ["--dry-run"]],
@@ -110,7 +110,7 @@ done
 shellTest("zsh completes commands, flags and names, with descriptions", "zsh", async (zsh) => {
   using place = site();
   const cases: readonly (readonly [line: string, shown: string])[] = [
-    ["controller unins", "controller uninstall-crds"],
+    ["controller uninstall-", "controller uninstall-crds"],
     ["controller run --leader-election-i", "controller run --leader-election-id"],
     ["controller install-crds --dry-run=s", "--dry-run=server"],
     ["controller simulate --faults cr", "crash"],
@@ -128,7 +128,7 @@ shellTest("fish completes commands, flags and names, with descriptions", "fish",
   using place = site();
   const script = 'controller completions fish | source; complete -C "$argv[1]"';
   const cases: readonly (readonly [line: string, shown: RegExp])[] = [
-    ["controller unins", /^uninstall-crds\tdelete the custom/],
+    ["controller uninstall-", /^uninstall-crds\tdelete the custom/],
     ["controller run fo", /^foo\treconciles Foo$/m],
     ["controller install-crds --dry-run=s", /^--dry-run=server/],
     ["controller simulate --faults cr", /^crash/],

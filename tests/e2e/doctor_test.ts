@@ -10,7 +10,9 @@ controlPlaneTest(
   async (controlPlane) => {
     await installFoo(controlPlane);
     await using proxy = await ApiProxy.start(controlPlane);
-    const { code, stdout, stderr } = await runBinary(["doctor", "foo"], { kubeconfig: proxy.kubeconfig });
+    // Other namespaces have the Foos of other tests.
+    const args = ["doctor", "foo", "--namespace", await createNamespace(controlPlane)];
+    const { code, stdout, stderr } = await runBinary(args, { kubeconfig: proxy.kubeconfig });
     assertEquals([code, stderr], [0, ""]);
     const lines = stdout.trimEnd().split("\n");
     assert(lines.every((line) => /^ok {3,}[a-z]+ +\S+ +\S/.test(line)), stdout);

@@ -125,6 +125,8 @@ controlPlaneTest("[130] ecsbinding: why explains that the server is unreachable"
   await machine.bind();
   await using incident = await machine.start({ kubeconfig: proxy.kubeconfig });
   await machine.labelled("");
+  // Otherwise a reconcile could be cut off, and its key would wait for a retry.
+  await proxy.quiet(1_000);
   await proxy.cut("refusing");
   await incident.compare("ecsbinding_unreachable", [
     { ask: ["ecsbinding", machine.name, "--not"], seen: /cannot be reached: .*refused/ },

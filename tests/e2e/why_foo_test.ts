@@ -109,6 +109,8 @@ controlPlaneTest("[130] foo: why explains that the server is unreachable", async
   await namespace.applyFoo(foo);
   await using incident = await start(controlPlane, namespace, { kubeconfig: proxy.kubeconfig });
   await settled(namespace);
+  // Otherwise a reconcile could be cut off, and its key would wait for a retry.
+  await proxy.quiet(1_000);
   await proxy.cut("refusing");
   await incident.compare("foo_unreachable", [
     { ask: ["foo", "foo-1", "--not"], seen: /cannot be reached: .*refused/ },

@@ -96,6 +96,8 @@ controlPlaneTest("[130] ingress: why explains that the server is unreachable", a
   await applyService(namespace, "web.example.com");
   await using incident = await start(controlPlane, namespace, { kubeconfig: proxy.kubeconfig });
   await exposed(namespace);
+  // Otherwise a reconcile could be cut off, and its key would wait for a retry.
+  await proxy.quiet(1_000);
   await proxy.cut("refusing");
   await incident.compare("ingress_unreachable", [
     { ask: ["svc", `${namespace.name}/web`, "--not"], seen: /cannot be reached: .*refused/ },
