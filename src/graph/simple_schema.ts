@@ -7,7 +7,7 @@
  * required fields and with a default inside has the default `{}`.
  */
 import { isJsonObject, type Json, type JsonObject } from "../cel/mod.ts";
-import { immutable, integer, z } from "../schema/mod.ts";
+import { boundedParse, immutable, integer, z } from "../schema/mod.ts";
 import { GraphError, partOf, type Place } from "./graph_error.ts";
 import { type Marker, markersOf } from "./markers.ts";
 
@@ -131,9 +131,9 @@ function withMarkers(field: Field, { type, markers, place }: Marked): Field {
   const given = valueOf("default");
   if (given === undefined) return { ...field, schema, isRequired: field.isRequired || valueOf("required") === "true" };
   const value = literalOf(given, type, place);
-  const parsed = schema.safeParse(value);
-  if (!parsed.success) {
-    throw new GraphError(place, `the default ${given} is not valid: ${parsed.error.issues[0]?.message}`);
+  const parsed = boundedParse(schema, value);
+  if (parsed.kind === "invalid") {
+    throw new GraphError(place, `the default ${given} is not valid: ${parsed.issues[0]?.message}`);
   }
   return { schema: schema.prefault(value), isRequired: false, hasDefault: true };
 }

@@ -111,6 +111,8 @@ async function linesOf(transport: Transport): Promise<readonly Line[]> {
     const isRemote = flags.some(({ longName }) => longName === "--server");
     for (const { longName, completes } of flags) {
       if (completes !== "file" && completes !== "directory") continue;
+      // It shows the other flags of run, and opens no file that they name.
+      if (name === "config" && longName !== "--config") continue;
       // The image is built before its file is written, which needs a registry.
       if (name === "image" && longName === "--output") continue;
       const args = [...argsOf[name] ?? [name], ...(isRemote ? ["--server", "https://127.0.0.1:1"] : [])];
