@@ -19,7 +19,7 @@ import { scope } from "../../async/mod.ts";
 import { withCommandErrors } from "./program_errors.ts";
 import { readAccess, readObjects, readServices, readWorkloads } from "./program_inputs.ts";
 import { printProgramFinding, printProgramReport } from "./program_report.ts";
-import { canHaveNamespaces, ProgramWorkers, programWorkerVariable, runProgramWorker } from "./program_workers.ts";
+import { ProgramWorkers, programWorkerVariable, runProgramWorker } from "./program_workers.ts";
 import { runWithoutFaults } from "./without_faults.ts";
 import type { SimulateFlags } from "./simulate_flags.ts";
 
@@ -92,12 +92,11 @@ async function simulated(
   const { flags, session } = call;
   using progress = session.progress();
   let findings = 0;
-  const isAlone = flags.sharedNetwork || !await canHaveNamespaces(session.environment);
+  const { folder, signal } = options;
+  const { sharedNetwork } = flags;
   const count = flags.plan === undefined ? flags.jobs ?? coreCount() * jobsPerCore : 1;
-  using workers = isAlone ? undefined : new ProgramWorkers(session, { count, folder: options.folder });
-  // The report has what was tried. What a worker does at the moment may take minutes.
-  options.signal.addEventListener("abort", () => workers?.[Symbol.dispose](), { once: true });
-  return await withCommandErrors(session, options.signal, () =>
+  using workers = await ProgramWorkers.start(session, { count, folder, sharedNetwork, signal });
+  return await withCommandErrors(session, signal, () =>
     simulateProgram({
       ...options,
       ...(workers === undefined ? {} : { checkers: workers.checkers }),

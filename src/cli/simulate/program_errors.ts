@@ -21,12 +21,20 @@ export async function withCommandErrors<Result>(
     return await run();
   } catch (error) {
     // The workers have ended then.
-    signal.throwIfAborted();
+    if (signal.aborted) throw interruptedError(error);
     const known = programError(error);
     if (known === undefined) throw error;
     for (const line of known.output) session.info(line);
     throw new CommandError(known.message, { code: exitCode.failed, advice: known.advice, cause: error });
   }
+}
+
+/** A signal has ended the work before there was anything to report. */
+function interruptedError(cause: unknown): CommandError {
+  return new CommandError("Cannot simulate: a signal ended it before its first result", {
+    code: exitCode.failed,
+    cause,
+  });
 }
 
 /** Describes an error; undefined for one that is no fault of the user. */

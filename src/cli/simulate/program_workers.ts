@@ -7,6 +7,7 @@
  * namespace. No defunct process of the program stays in it.
  */
 import { z } from "zod";
+import { onAbort } from "../../async/mod.ts";
 import type { Environment } from "../../runtime/mod.ts";
 import { answerWorkerRequests, ownCommand, spawn, startWorkerProcess, type WorkerProcess } from "../../runtime/mod.ts";
 import type { Entry } from "../../observe/mod.ts";
@@ -87,22 +88,45 @@ const response = z.object({
   faultFree: z.custom<FaultFreeReport>((value) => typeof value === "object" && value !== null).optional(),
 });
 
+/** Options of {@link ProgramWorkers}. */
+interface ProgramWorkersOptions {
+  readonly count: number;
+  /** For the files of the workers; its owner removes it. */
+  readonly folder: string;
+  /** The programs share the network of this machine. */
+  readonly sharedNetwork: boolean;
+  /** Ends the workers at once: what one does at the moment may take minutes. */
+  readonly signal: AbortSignal;
+}
+
 /** The workers. They end when this is disposed. */
 export class ProgramWorkers implements Disposable {
   readonly checkers: readonly (PlanChecker & FaultFreeRunner)[];
   readonly #workers: readonly WorkerProcess[];
+  readonly #interrupting: Disposable;
 
-  /** @param folder for the files of the workers, which its owner removes */
-  constructor(session: Session, { count, folder }: { readonly count: number; readonly folder: string }) {
+  private constructor(session: Session, { count, folder, signal }: ProgramWorkersOptions) {
     const { processEnvironment: { args }, environment } = session;
     this.#workers = Array.from({ length: count }, (_, index) => {
       const env = { ...environment, [programWorkerVariable]: `${folder}/worker-${index + 1}` };
       return startWorkerProcess([...ownNamespaces, ...ownCommand(), ...args], env);
     });
     this.checkers = this.#workers.map((worker) => new RemoteChecker(worker, session));
+    this.#interrupting = onAbort(signal, () => this.#end());
+  }
+
+  /** Starts the workers. @returns undefined where processes cannot have a network of their own, or are to share one */
+  static async start(session: Session, options: ProgramWorkersOptions): Promise<ProgramWorkers | undefined> {
+    if (options.sharedNetwork || !await canHaveNamespaces(session.environment)) return undefined;
+    return new ProgramWorkers(session, options);
   }
 
   [Symbol.dispose](): void {
+    this.#interrupting[Symbol.dispose]();
+    this.#end();
+  }
+
+  #end(): void {
     for (const worker of this.#workers) worker[Symbol.dispose]();
   }
 }

@@ -15,7 +15,7 @@ import { UsageError } from "../flags/mod.ts";
 import { count, table } from "../output/mod.ts";
 import { withCommandErrors } from "./program_errors.ts";
 import { shortList } from "./program_report.ts";
-import { canHaveNamespaces, ProgramWorkers } from "./program_workers.ts";
+import { ProgramWorkers } from "./program_workers.ts";
 import type { SimulateFlags } from "./simulate_flags.ts";
 
 /** @throws UsageError for a flag that says something about faults */
@@ -42,11 +42,12 @@ export async function runWithoutFaults(
   runs: number,
 ): Promise<ExitCode> {
   const { flags, session } = call;
+  const { folder, signal } = options;
+  const { sharedNetwork } = flags;
   using progress = session.progress();
-  const isAlone = flags.sharedNetwork || !await canHaveNamespaces(session.environment);
-  using workers = isAlone ? undefined : new ProgramWorkers(session, { count: 1, folder: options.folder });
+  using workers = await ProgramWorkers.start(session, { count: 1, folder, sharedNetwork, signal });
   const reports: FaultFreeReport[] = [];
-  await withCommandErrors(session, options.signal, async () => {
+  await withCommandErrors(session, signal, async () => {
     const runner: FaultFreeRunner = workers?.checkers[0] ?? await ProgramChecker.prepare(options);
     for (const { name } of options.workloads) {
       progress.report(`"${name}", ${count(runs, "run")} without faults`);
