@@ -6,7 +6,7 @@
  * handlers are notified of it once. What was loaded stays until the result is disposed.
  */
 import { keyOf, type KubeObject, type ListOptions, type ListWatch, type ObjectKey, PageTokens } from "../api/mod.ts";
-import { onAbort } from "../async/mod.ts";
+import { untilAborted } from "../async/mod.ts";
 import type { BoundedBodies } from "./bounded_bodies.ts";
 import { isEvicted } from "./evicted_body.ts";
 import type { StoreReader } from "./store.ts";
@@ -80,11 +80,11 @@ export class BodyLoader<T extends KubeObject> {
 
   /** @returns the keys that the server does not have */
   async #readAll(keys: readonly ObjectKey[], signal: AbortSignal): Promise<ReadonlySet<ObjectKey>> {
-    if (this.#evictedOf(keys).length >= listedFrom) await within(signal, this.#listOnce(keys));
+    if (this.#evictedOf(keys).length >= listedFrom) await untilAborted(this.#listOnce(keys), signal);
     const gone = new Set<ObjectKey>();
     await Promise.all(
       this.#evictedOf(keys).map(async (key) => {
-        if (await within(signal, this.#readOnce(key)) === "gone") gone.add(key);
+        if (await untilAborted(this.#readOnce(key), signal) === "gone") gone.add(key);
       }),
     );
     return gone;
@@ -155,13 +155,4 @@ export class BodyLoader<T extends KubeObject> {
       options = { limit: pageSize, continue: next };
     }
   }
-}
-
-/** Rejects when the signal aborts; the work goes on, because others may wait for it. */
-async function within<Value>(signal: AbortSignal, work: Promise<Value>): Promise<Value> {
-  work.catch(() => {});
-  signal.throwIfAborted();
-  const { promise, reject } = Promise.withResolvers<never>();
-  using _aborting = onAbort(signal, () => reject(signal.reason));
-  return await Promise.race([work, promise]);
 }

@@ -25,7 +25,7 @@ import { FanOut, Listener, type ListenerSource, Registration } from "./listener.
 import { type CacheMetrics, noCacheMetrics } from "./metrics.ts";
 import { ObjectFilter } from "./object_filter.ts";
 import { RecordedChanges } from "./recorded_changes.ts";
-import { Reflector } from "./reflector.ts";
+import { defaultPageSize, Reflector } from "./reflector.ts";
 import type {
   HandlerOptions,
   HandlerRegistration,
@@ -346,7 +346,7 @@ export class Informer<T extends KubeObject> implements SharedInformer<T> {
   }
 
   #createLoader(): BodyLoader<T> | undefined {
-    const { bounds, name, listWatch, pageSize = 500 } = this.#options;
+    const { bounds, name, listWatch, pageSize = defaultPageSize } = this.#options;
     if (bounds === undefined || this.#bodies === undefined) return undefined;
     return new BodyLoader({
       ...{ name, listWatch, pageSize, store: this.#store, bodies: this.#bodies, read: bounds.read },

@@ -31,6 +31,9 @@ import {
 import type { QuarantinedLine, ReflectorStatus, WaitReason } from "./status.ts";
 import { EventReader, readStream, type StreamEnd } from "./watch_stream.ts";
 
+/** Items per page of a list, as client-go's pager. */
+export const defaultPageSize = 500;
+
 /** Options of a {@link Reflector}. */
 export interface ReflectorOptions<T extends KubeObject> {
   /** For logs, metrics and errors, e.g. `foos.samplecontroller.k8s.io in namespace x`. */
@@ -95,7 +98,7 @@ export class Reflector<T extends KubeObject> {
   #consistencyCheck: Promise<void> = Promise.resolve();
 
   constructor(options: ReflectorOptions<T>) {
-    const { name, watchList = true, pageSize = 500, clock = systemClock, random = systemRandom } = options;
+    const { name, watchList = true, pageSize = defaultPageSize, clock = systemClock, random = systemRandom } = options;
     if (!(Number.isInteger(pageSize) && pageSize > 0)) {
       throw new RangeError(`Cannot create Reflector ${name}: pageSize ${pageSize} is not a positive integer`);
     }

@@ -72,7 +72,7 @@ export class Controller {
     this.#stoppedKeys = new StoppedKeys(clock);
     const log = logger("controller", definition.name);
     this.#log = cluster === undefined ? log : log.with({ cluster });
-    const findPrimary = (key: ObjectKey) => caches.findInformer(definition.primary)?.lister.find(key);
+    const findPrimary = (key: ObjectKey) => this.#findPrimary(key);
     this.#shardedKeys = dependencies.shards && new ShardedKeys(dependencies.shards, findPrimary);
     const own = definition.watches.filter(({ resource }) => !isInHub(resource));
     this.#namespaces = new ActiveNamespaces(() => own.map(({ resource }) => caches.informer(resource)));
@@ -415,6 +415,11 @@ export class Controller {
     });
   }
 
+  #findPrimary(key: ObjectKey): KubeObject | undefined {
+    const { definition, caches } = this.#dependencies;
+    return caches.findInformer(definition.primary)?.lister.find(key);
+  }
+
   #primaryObjects(): readonly KubeObject[] {
     const { definition, caches } = this.#dependencies;
     return caches.findInformer(definition.primary)?.lister.list({}) ?? [];
@@ -451,7 +456,7 @@ export class Controller {
     if (daemon === undefined) return undefined;
     const daemons = new ObjectDaemons({
       ...{ definition: daemon, client, clock, random, log: this.#log },
-      findPrimary: (key) => caches.findInformer(primary)?.lister.find(key),
+      findPrimary: (key) => this.#findPrimary(key),
       readLive: async (key, client, signal) => await client.find(primary, key, { signal }) as KubeObject | undefined,
       begin: this.#shardedKeys && ((key) => this.#shardedKeys?.begin(key)),
       toolboxFor: (key, client, signal) => {

@@ -7,11 +7,12 @@
  * resources. An error has the file and the line.
  */
 import type { KubeObject, Resource } from "../api/mod.ts";
+import { isJsonObject } from "../cel/mod.ts";
 import { type OperatorController, withSamples } from "../manager/mod.ts";
 import { type CustomResource, defineResource, structuralSchema, z } from "../schema/mod.ts";
 import { definitionOf, type GraphObject } from "./graph_definition.ts";
 import { type GraphDocument, type GraphFileDocument, isGraph, placeOf, readGraphDocument } from "./graph_document.ts";
-import { GraphError, isObject, partOf, type Place } from "./graph_error.ts";
+import { GraphError, partOf, type Place } from "./graph_error.ts";
 import { builtinKind, customKindSchema, type GraphKind, unknownKind } from "./kinds.ts";
 import { compileResources } from "./resources.ts";
 import { simpleSchema } from "./simple_schema.ts";
@@ -41,11 +42,12 @@ export function graphControllers(documents: readonly GraphFileDocument[]): reado
 function sampleOf(document: GraphFileDocument, graphs: GraphCompiler): KubeObject {
   const { value } = document;
   const place = placeOf(document);
-  const { apiVersion, kind, metadata } = isObject(value) ? value : {};
+  const { apiVersion, kind, metadata } = isJsonObject(value) ? value : {};
   if (
-    typeof apiVersion === "string" && typeof kind === "string" && graphs.find(apiVersion, kind) && isObject(metadata)
+    typeof apiVersion === "string" && typeof kind === "string" && graphs.find(apiVersion, kind) &&
+    isJsonObject(metadata)
   ) {
-    return { ...(isObject(value) ? value : {}), apiVersion, kind, metadata };
+    return { ...(isJsonObject(value) ? value : {}), apiVersion, kind, metadata };
   }
   throw new GraphError(place, "it is neither a ResourceGraphDefinition nor an object of one. Leave it out");
 }

@@ -5,7 +5,7 @@
  * brings the key back. An expression that fails on the owner alone is tried again when the owner changes.
  */
 import { type Resource, resourceId, type UntypedObject, withCondition } from "../api/mod.ts";
-import { CelList, celValueOf, itemsOf, type Json, type JsonObject, type Value } from "../cel/mod.ts";
+import { CelList, celValueOf, isJsonObject, itemsOf, type Json, type JsonObject, type Value } from "../cel/mod.ts";
 import {
   controller,
   type ControllerDefinition,
@@ -18,7 +18,6 @@ import {
   type Desired,
 } from "../controller/mod.ts";
 import { MissingValueError, ownerName, type Values } from "./expression.ts";
-import { isObject } from "./graph_error.ts";
 import { type CompiledResource, liveValue, type Loop } from "./resources.ts";
 import { conditionFields, type StatusTemplate } from "./status.ts";
 import type { ObjectSchema } from "./types.ts";
@@ -105,12 +104,12 @@ function isTracked(resource: Resource, { primary, resources }: GraphParts): bool
 }
 
 function ownerValues({ object }: Pick<GraphContext, "object">, { owner }: GraphParts): Values {
-  return new Map([[ownerName, isObject(object) ? celValueOf(object, owner.props) : null]]);
+  return new Map([[ownerName, isJsonObject(object) ? celValueOf(object, owner.props) : null]]);
 }
 
 /** The value of what later functions see of a resource: an object, or a list of objects. */
 function shownValue(compiled: CompiledResource, shown: unknown): Value {
-  return liveValue(compiled, (Array.isArray(shown) ? shown : [shown]).filter(isObject));
+  return liveValue(compiled, (Array.isArray(shown) ? shown : [shown]).filter(isJsonObject));
 }
 
 /** The objects, or the text that says which value is missing. */
@@ -126,7 +125,7 @@ function orWaiting<T>(render: () => T): T | string {
 /** Why an object is not ready; undefined when it is. */
 function unmetCondition(compiled: CompiledResource, live: UntypedObject, owner: Values): string | undefined {
   const { readyWhen, selfName, kind } = compiled;
-  if (readyWhen.length === 0 || !isObject(live)) return undefined;
+  if (readyWhen.length === 0 || !isJsonObject(live)) return undefined;
   const values = new Map([...owner, [selfName, celValueOf(live, kind.schema.props)]]);
   for (const condition of readyWhen) {
     const result = orWaiting(() => condition.evaluate(values));
@@ -152,8 +151,8 @@ function desiredObject(
   owner: UntypedObject,
 ): Desired<Resource<UntypedObject>> {
   const rendered = template.render(values);
-  const { apiVersion, kind, metadata, ...rest } = isObject(rendered) ? rendered : {};
-  const { name, namespace = owner.metadata.namespace, ...others } = isObject(metadata) ? metadata : {};
+  const { apiVersion, kind, metadata, ...rest } = isJsonObject(rendered) ? rendered : {};
+  const { name, namespace = owner.metadata.namespace, ...others } = isJsonObject(metadata) ? metadata : {};
   if (typeof apiVersion !== "string" || typeof kind !== "string" || typeof name !== "string" || name === "") {
     throw new Error(`Cannot create the object of "${id}": metadata.name is empty`);
   }
@@ -167,7 +166,7 @@ function statusPatch(
   state: DependentsState,
   { fields, now }: { readonly fields: JsonObject; readonly now: number },
 ): JsonObject {
-  const status = isObject(owner.status) ? owner.status : {};
+  const status = isJsonObject(owner.status) ? owner.status : {};
   const { conditions: before, observedGeneration: _, ...old } = status;
   const known = conditionFields.safeParse(before);
   const ready = { ...state.condition, type: "Ready" };
@@ -181,7 +180,7 @@ function mergePatch(from: JsonObject, to: JsonObject): JsonObject {
   const removed = Object.keys(from).filter((key) => !Object.hasOwn(to, key)).map((key): [string, Json] => [key, null]);
   const set = Object.entries(to).map(([key, value]): [string, Json] => {
     const before = from[key];
-    return [key, isObject(before) && isObject(value) ? mergePatch(before, value) : value];
+    return [key, isJsonObject(before) && isJsonObject(value) ? mergePatch(before, value) : value];
   });
   return Object.fromEntries([...removed, ...set]);
 }

@@ -2,9 +2,9 @@
  * The document of a graph: a ResourceGraphDefinition of kro (`kro.run/v1alpha1`), so that one file runs with both. Here its
  * parts are checked, and not what they mean.
  */
-import { isJsonArray, type JsonObject } from "../cel/mod.ts";
+import { isJsonArray, isJsonObject, type JsonObject } from "../cel/mod.ts";
 import { boundedParse, z } from "../schema/mod.ts";
-import { GraphError, isObject, partOf, type Place } from "./graph_error.ts";
+import { GraphError, partOf, type Place } from "./graph_error.ts";
 
 /** A document of a file, as the reader of files gives it. */
 export interface GraphFileDocument {
@@ -16,7 +16,7 @@ export interface GraphFileDocument {
   readonly lineOf: (path: readonly (string | number)[]) => number;
 }
 
-const jsonObject = z.custom<JsonObject>(isObject, { error: "it is no object" });
+const jsonObject = z.custom<JsonObject>(isJsonObject, { error: "it is no object" });
 const id = z.string().regex(/^[a-z][a-zA-Z0-9]{0,62}$/, {
   error: "an id begins with a small letter and has only letters and digits",
 });
@@ -80,7 +80,7 @@ export function placeOf({ name, lineOf }: GraphFileDocument): Place {
 
 /** True for the document of a graph. */
 export function isGraph({ value }: GraphFileDocument): boolean {
-  return isObject(value) && value.kind === "ResourceGraphDefinition";
+  return isJsonObject(value) && value.kind === "ResourceGraphDefinition";
 }
 
 /** Reads a graph. @throws GraphError with the line of the first part that is wrong */
@@ -98,10 +98,10 @@ export function readGraphDocument(document: GraphFileDocument): GraphDocument {
 const unsupported = ["externalRef", "finalizers", "omitWhen"];
 
 function refuseUnsupported(value: unknown, place: Place): void {
-  const spec = isObject(value) ? value.spec : undefined;
-  const resources = isObject(spec) && isJsonArray(spec.resources) ? spec.resources : [];
+  const spec = isJsonObject(value) ? value.spec : undefined;
+  const resources = isJsonObject(spec) && isJsonArray(spec.resources) ? spec.resources : [];
   for (const [at, resource] of resources.entries()) {
-    const found = unsupported.find((key) => isObject(resource) && Object.hasOwn(resource, key));
+    const found = unsupported.find((key) => isJsonObject(resource) && Object.hasOwn(resource, key));
     if (found === undefined) continue;
     throw new GraphError(partOf(place, "spec", "resources", at, found), `${found} is not supported. Leave it out`);
   }

@@ -2,13 +2,6 @@
  * GraphError and Place: where in a file a graph is wrong. Every check of a graph reports the line of the value that it is about.
  */
 
-import type { JsonObject } from "../cel/mod.ts";
-
-/** True for an object of parsed YAML or JSON, or of the API. */
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 /** A place in the document of a graph: a value by its path. */
 export interface Place {
   /** The file. */

@@ -4,8 +4,8 @@
  */
 import { apiVersionOf, builtin, type Resource, type UntypedObject, untypedResource } from "../api/mod.ts";
 import { KindTypes } from "../apiserver/mod.ts";
-import { type JsonObject, objectAt } from "../cel/mod.ts";
-import { GraphError, isObject, type Place } from "./graph_error.ts";
+import { isJsonObject, type JsonObject, objectAt } from "../cel/mod.ts";
+import { GraphError, type Place } from "./graph_error.ts";
 import { type ObjectSchema, objectSchema } from "./types.ts";
 
 /** A kind of a template. */
@@ -34,7 +34,7 @@ export function metadataSchema(): JsonObject {
 
 /** The schema of the objects of a kind with a definition: its own schema, and the whole metadata. */
 export function customKindSchema(json: unknown, kind: string, fields?: readonly string[]): ObjectSchema {
-  const own = isObject(json) ? objectAt(json, "properties") : {};
+  const own = isJsonObject(json) ? objectAt(json, "properties") : {};
   const text = { type: "string" };
   const selected = Object.fromEntries(Object.entries(own).filter(([name]) => fields?.includes(name) ?? true));
   const properties = { ...selected, apiVersion: text, kind: text, metadata: metadataSchema() };

@@ -6,6 +6,7 @@ import {
   type CelType,
   celValueOf,
   dynType,
+  isJsonObject,
   type JsonObject,
   listOf,
   readSchema,
@@ -20,7 +21,7 @@ import {
   type Variables,
 } from "./expression.ts";
 import type { GraphDocument, GraphResource } from "./graph_document.ts";
-import { GraphError, isObject, partOf, type Place } from "./graph_error.ts";
+import { GraphError, partOf, type Place } from "./graph_error.ts";
 import type { GraphKind } from "./kinds.ts";
 import { compileTemplate, type Template } from "./template.ts";
 import type { ObjectSchema } from "./types.ts";
@@ -128,7 +129,7 @@ function compileResource(resource: GraphResource, { kind, place, variables }: Co
 
 /** @throws GraphError when the objects have no name */
 function metadataOf({ metadata }: JsonObject, place: Place): JsonObject {
-  if (isObject(metadata) && typeof metadata.name === "string") return metadata;
+  if (isJsonObject(metadata) && typeof metadata.name === "string") return metadata;
   throw new GraphError(place, "metadata.name is missing. Set it, for example to ${schema.metadata.name}");
 }
 

@@ -23,6 +23,7 @@ import {
   formatDuration,
   formatTimestamp,
   formatType,
+  isJsonObject,
   itemsOf,
   maxEstimate,
   perCallLimit,
@@ -34,7 +35,7 @@ import {
 } from "../cel/mod.ts";
 import type { z } from "zod";
 import type { CustomResource } from "./custom_resource.ts";
-import { isJson, isJsonObject } from "./resource_rules.ts";
+import { isJson } from "./resource_rules.ts";
 import { structuralSchema } from "./structural.ts";
 
 /** A type that `self` can have: a zod schema that a CRD can express, or a kind of `defineResource()`. */

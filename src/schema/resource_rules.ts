@@ -6,7 +6,15 @@
  * one object is limited as on the API server.
  * Assumptions: the object has been parsed by zod, so its fields have the types of the schema.
  */
-import { compileRuleValidator, type Json, type JsonObject, read, readSchema, type RuleValidator } from "../cel/mod.ts";
+import {
+  compileRuleValidator,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  read,
+  readSchema,
+  type RuleValidator,
+} from "../cel/mod.ts";
 import type { ParseIssue } from "./custom_resource.ts";
 import type { StructuralSchema } from "./structural_schema.ts";
 
@@ -33,14 +41,6 @@ function named(object: JsonObject): JsonObject {
   if (!isJsonObject(metadata) || typeof read(metadata, "name") === "string") return object;
   const prefix = read(metadata, "generateName");
   return { ...object, metadata: { ...metadata, name: typeof prefix === "string" ? `${prefix}xxxxx` : "" } };
-}
-
-/**
- * True for an object of JSON. What is inside is not looked at: a value of another type below it, which JSON does not have, is
- * an error of the rule that reads it.
- */
-export function isJsonObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** True for a value that JSON can have, and for an integer beyond 2^53. What is inside is not looked at. */

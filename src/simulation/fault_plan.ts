@@ -231,9 +231,8 @@ export function faultText(fault: Fault): string {
     case "event":
       return `${fault.action} at ${pointText("watch event", fault.event)}`;
     case "partition":
-      return `network partition ${fault.only === undefined ? "" : "from the Leases "}${`from ${
-        pointText("write", fault.write)
-      } on, for ${fault.forMs} ms`}`;
+      return `network partition ${fault.only === undefined ? "" : "from the Leases "}from ` +
+        `${pointText("write", fault.write)} on, for ${fault.forMs} ms`;
     case "scale":
       return `${fault.by === "join" ? "another replica joins" : "the replica leaves"} before ${
         pointText("write", fault.write)

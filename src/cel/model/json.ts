@@ -27,8 +27,8 @@ export function isDraft(value: DraftValue | undefined): value is Draft {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** True for an object, false for an array and null. */
-export function isJsonObject(value: Json | undefined): value is JsonObject {
+/** True for an object, false for an array and null. What is inside is not looked at. */
+export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 

@@ -8,7 +8,7 @@ import { mask, redactText } from "../../observe/mod.ts";
 import { type Call, type ExitCode, exitCode, selectNamedOrAll, subcommand } from "../command/mod.ts";
 import type { Setting } from "../flags/mod.ts";
 import { table } from "../output/mod.ts";
-import { assertThrottleFlags, controllerFlagGroups, runFlags } from "../run/mod.ts";
+import { checkValues, controllerFlagGroups, runFlags } from "../run/mod.ts";
 
 /** The command. */
 export const config = subcommand({
@@ -33,8 +33,7 @@ function printSettings(
   const { operator } = session;
   const all = flags.all || positionals.length === 0;
   const controllers = selectNamedOrAll({ operator, names: positionals, all, action: "configure" });
-  assertThrottleFlags(flags);
-  for (const { ownFlags } of controllers) if (ownFlags !== undefined) extraFlags.read(ownFlags.schema);
+  checkValues({ flags, extraFlags }, controllers);
   session.print(...table([["SETTING", "VALUE", "RELOADS", "FROM"], ...settings.map(rowOf)]));
   return exitCode.done;
 }

@@ -73,12 +73,21 @@ async function remainingObjects(crd: StoredCrd, context: CrdContext): Promise<In
 
 function stateOf(inventory: Inventory | undefined): string {
   if (inventory === undefined || inventory.objects === 0) return "the server is cleaning up";
-  const finalizers = inventory.finalizers.map(finalizerText);
-  return [`${count(inventory.objects, "object")} left`, ...finalizers].join(", ");
+  return leftText(inventory);
+}
+
+/** `3 objects left, 2 objects have the finalizer …`. */
+export function leftText({ objects, finalizers }: Inventory): string {
+  return [`${count(objects, "object")} left`, ...finalizers.map(finalizerText)].join(", ");
+}
+
+/** The controller of this program that removes one of the finalizers, if there is one. */
+export function finalizingController(inventory: Inventory | undefined): string | undefined {
+  return inventory?.finalizers.find(({ controller }) => controller !== undefined)?.controller;
 }
 
 function timeoutError(crd: StoredCrd, state: string, timeoutMs: number, inventory: Inventory | undefined): Error {
-  const ours = inventory?.finalizers.find(({ controller }) => controller !== undefined)?.controller;
+  const ours = finalizingController(inventory);
   const advice = ours === undefined
     ? "Let the owners of the finalizers remove them, or wait longer with --timeout"
     : `Run the controller ${ours} until they are gone, or wait longer with --timeout`;

@@ -1,6 +1,7 @@
-/** --yes and --dry-run of the commands that delete from a cluster, and what they refuse without either. */
+/** --yes and --dry-run of the commands that delete from a cluster, and the confirmation that they need without either. */
 import { z } from "zod";
 import { commandLineOnly, flag, UsageError } from "../flags/mod.ts";
+import { commandFailure, type CrdContext } from "./crd_context.ts";
 
 export const deletionFlags = z.object({
   yes: flag(z.boolean().default(false), {
@@ -14,6 +15,13 @@ export const deletionFlags = z.object({
     about: "delete nothing, and show what would be deleted",
   }),
 });
+
+/** Asks the user. @param what is deleted, `2 objects` @throws CommandError without a confirmation */
+export async function confirmDeletion(what: string, { connection, session }: CrdContext): Promise<void> {
+  const answer = await session.prompt(`Delete ${what} from ${connection.server} permanently? [y/N]`);
+  if (/^y(es)?$/i.test((answer ?? "").trim())) return;
+  throw commandFailure("Cannot uninstall: it was not confirmed");
+}
 
 /** @throws UsageError when nobody can confirm */
 export function checkConfirmable(

@@ -1,5 +1,5 @@
 /** The commands `install-crds` and `uninstall-crds`, and what `doctor` and `uninstall` share with them. */
-export { finalizerText, inventoryOf } from "./await_gone.ts";
+export { finalizingController, inventoryOf, leftText } from "./await_gone.ts";
 export {
   commandFailure,
   type CrdContext,
@@ -10,13 +10,14 @@ export {
   storedObjects,
   withPermissionAdvice,
 } from "./crd_context.ts";
-export { checkConfirmable, deletionFlags } from "./deletion_flags.ts";
+export { checkConfirmable, confirmDeletion, deletionFlags } from "./deletion_flags.ts";
 export { installCrds } from "./install_crds.ts";
 export { staleVersionsOf } from "./migrate_storage.ts";
 export {
   definitionRows,
   findDefinitions,
   type InstalledDefinition,
+  objectsOf,
   removeDefinitions,
   uninstallCrds,
   warnFinalizers,

@@ -10,18 +10,11 @@ import { isNotFound } from "../../client/mod.ts";
 import { type Crd, CrdResource, type StoredCrd } from "../../schema/mod.ts";
 import { connect, connectionFlags, waitForServer } from "../connection/mod.ts";
 import { awaitGone, finalizerText, type Inventory, inventoryOf } from "./await_gone.ts";
-import {
-  commandFailure,
-  type CrdContext,
-  definitionName,
-  readCrd,
-  selectCrds,
-  withPermissionAdvice,
-} from "./crd_context.ts";
+import { type CrdContext, definitionName, readCrd, selectCrds, withPermissionAdvice } from "./crd_context.ts";
 import type { Cell } from "../../observe/mod.ts";
 import { count, table } from "../output/mod.ts";
 import { crdName } from "./apply_crd.ts";
-import { checkConfirmable, deletionFlags } from "./deletion_flags.ts";
+import { checkConfirmable, confirmDeletion, deletionFlags } from "./deletion_flags.ts";
 import { type Call, type ExitCode, exitCode, subcommand } from "../command/mod.ts";
 import { commandLineOnly, durationMs, flag } from "../flags/mod.ts";
 
@@ -77,8 +70,9 @@ async function uninstall(call: Call<UninstallFlags>): Promise<ExitCode> {
   if (flags.dryRun || !flags.yes) session.print(...table(definitionRows(definitions)));
   warnFinalizers(definitions, context);
   if (flags.dryRun) return exitCode.done;
-  if (!flags.yes && !(await isConfirmed(definitions, context))) {
-    throw commandFailure("Cannot uninstall: it was not confirmed");
+  if (!flags.yes) {
+    const objects = objectsOf(definitions);
+    await confirmDeletion(`${count(definitions.length, "definition")} and ${count(objects, "object")}`, context);
   }
   await removeDefinitions(definitions, flags.timeout, context);
   return exitCode.done;
@@ -126,14 +120,9 @@ export function warnFinalizers(definitions: readonly InstalledDefinition[], { se
   }
 }
 
-async function isConfirmed(
-  definitions: readonly InstalledDefinition[],
-  { connection, session }: CrdContext,
-): Promise<boolean> {
-  const objects = definitions.reduce((sum, { inventory }) => sum + inventory.objects, 0);
-  const what = `${count(definitions.length, "definition")} and ${count(objects, "object")}`;
-  const answer = await session.prompt(`Delete ${what} from ${connection.server} permanently? [y/N]`);
-  return /^y(es)?$/i.test((answer ?? "").trim());
+/** How many objects there are of all kinds. */
+export function objectsOf(definitions: readonly InstalledDefinition[]): number {
+  return definitions.reduce((sum, { inventory }) => sum + inventory.objects, 0);
 }
 
 /** Deletes the definitions, and waits until they are gone. @throws CommandError that says what blocks one after `timeoutMs` */

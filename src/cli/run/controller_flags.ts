@@ -8,6 +8,7 @@ import { type OnReload, type OperatorController, type RunSetup, withConversions 
 import { findText, writeFile } from "../../runtime/mod.ts";
 import type { ExtraFlags, FlagGroup, Operator, Session } from "../command/mod.ts";
 import { UsageError } from "../flags/mod.ts";
+import { assertThrottleFlags, type ThrottleFlags } from "./request_limit.ts";
 
 /** What configures controllers. */
 interface Configuration {
@@ -50,6 +51,19 @@ export function controllerFlagGroups({ controllers }: Operator): readonly FlagGr
   return controllers.flatMap(({ name, ownFlags }) =>
     ownFlags === undefined ? [] : { heading: `Flags of ${name}:`, flags: ownFlags.schema }
   );
+}
+
+/**
+ * Checks the values of `run` without using them: its limit of requests, and the own flags of controllers.
+ *
+ * @throws UsageError for the first one that is invalid
+ */
+export function checkValues(
+  { flags, extraFlags }: { readonly flags: ThrottleFlags; readonly extraFlags: ExtraFlags },
+  controllers: readonly OperatorController[],
+): void {
+  assertThrottleFlags(flags);
+  for (const { ownFlags } of controllers) if (ownFlags !== undefined) extraFlags.read(ownFlags.schema);
 }
 
 /**

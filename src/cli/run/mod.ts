@@ -1,5 +1,6 @@
 /** The command `run`, and what `dev` and `doctor` share with it: signals, flags of controllers, convergence, leader election. */
 export {
+  checkValues,
   configureControllers,
   configurePlannedControllers,
   controllerFlagGroups,
@@ -7,7 +8,6 @@ export {
   namespacesOf,
   outputClosed,
 } from "./controller_flags.ts";
-export { assertThrottleFlags } from "./request_limit.ts";
 export { listener } from "./manager.ts";
 export { isPlanWorker, ownPlan, runPlanWorker } from "./own_plan.ts";
 export { serveForToken, type TokenAccess } from "./debug_listener.ts";

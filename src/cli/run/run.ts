@@ -23,6 +23,7 @@ import { Convergence } from "../convergence/mod.ts";
 import { UsageError } from "../flags/mod.ts";
 import { listOf } from "../output/mod.ts";
 import {
+  checkValues,
   configureControllers,
   configurePlannedControllers,
   controllerFlagGroups,
@@ -33,7 +34,6 @@ import {
 import { ConfigReloader } from "./config_reloader.ts";
 import { createManager } from "./manager.ts";
 import { isPlanWorker, runPlanWorker } from "./own_plan.ts";
-import { assertThrottleFlags } from "./request_limit.ts";
 import type { RunPlan } from "./run_plan.ts";
 import { type RunFlags, runFlags } from "./run_flags.ts";
 import { interruptedError, runOnce } from "./run_once.ts";
@@ -85,12 +85,7 @@ function createReloader(call: Call<RunFlags>): ConfigReloader<RunFlags> | undefi
   const reloader = new ConfigReloader({
     ...{ file, started: call, clock, onSignal, log: logger("configuration") },
     signals: hangupReloads(call) ? ["SIGHUP"] : [],
-    check: ({ flags, extraFlags }) => {
-      assertThrottleFlags(flags);
-      for (const { ownFlags } of session.operator.controllers) {
-        if (ownFlags !== undefined) extraFlags.read(ownFlags.schema);
-      }
-    },
+    check: (values) => checkValues(values, session.operator.controllers),
   });
   reloader.onReload(({ logging }) => session.setVerbosity(logging.verbose));
   return reloader;

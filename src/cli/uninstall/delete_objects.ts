@@ -11,9 +11,10 @@ import {
   commandFailure,
   type CrdContext,
   definitionName,
-  finalizerText,
+  finalizingController,
   type InstalledDefinition,
   inventoryOf,
+  leftText,
   storedKindOf,
   storedObjects,
   withPermissionAdvice,
@@ -72,14 +73,13 @@ async function deleteOnce({ crd }: InstalledDefinition, context: CrdContext): Pr
 
 async function leftError({ crd }: InstalledDefinition, timeoutMs: number, context: CrdContext): Promise<Error> {
   const { operator } = context.session;
-  const { objects, finalizers } = await inventoryOf(crd, operator.controllers, context);
-  const state = [`${count(objects, "object")} left`, ...finalizers.map(finalizerText)].join(", ");
-  const ours = finalizers.find(({ controller }) => controller !== undefined)?.controller;
+  const inventory = await inventoryOf(crd, operator.controllers, context);
+  const ours = finalizingController(inventory);
   const advice = ours === undefined
     ? "Let the owners of the finalizers remove them, then run it again"
     : `Run ${operator.name} run ${ours}, or see its log; then run it again`;
   return commandFailure(
-    `Cannot delete the objects of ${definitionName(crd)}: after ${formatDuration(timeoutMs)} ${state}; ` +
+    `Cannot delete the objects of ${definitionName(crd)}: after ${formatDuration(timeoutMs)} ${leftText(inventory)}; ` +
       "the controllers, their permissions and the definitions were not deleted",
     advice,
   );

@@ -12,16 +12,18 @@
 import { z } from "zod";
 import {
   checkConfirmable,
+  confirmDeletion,
   type CrdContext,
   definitionRows,
   deletionFlags,
   findDefinitions,
   type InstalledDefinition,
+  objectsOf,
   removeDefinitions,
   selectCrds,
   warnFinalizers,
 } from "../crds/mod.ts";
-import { type Call, CommandError, type ExitCode, exitCode, subcommand } from "../command/mod.ts";
+import { type Call, type ExitCode, exitCode, subcommand } from "../command/mod.ts";
 import { connect, connectionFlags, waitForServer } from "../connection/mod.ts";
 import { commandLineOnly, durationMs, flag, namespaceName } from "../flags/mod.ts";
 import { createInstallPlan, manifestFlags } from "../manifests/mod.ts";
@@ -93,7 +95,7 @@ async function uninstallOperator(call: Call<UninstallFlags>): Promise<ExitCode> 
   if (flags.dryRun || !flags.yes) show(found, context);
   warnFinalizers(found.definitions, context);
   if (flags.dryRun) return exitCode.done;
-  if (!flags.yes) await confirm(found, context);
+  if (!flags.yes) await confirmDeletion(textOf(found), context);
   await deleteObjects(found.definitions, flags.timeout, context);
   await removeInstallation(found.installation, context);
   await removeDefinitions(found.definitions, flags.timeout, context);
@@ -105,14 +107,11 @@ function show({ definitions, installation }: Found, { session }: CrdContext): vo
   if (installation.length > 0) session.print("INSTALLATION", ...installation.map(({ title }) => title));
 }
 
-async function confirm({ definitions, installation }: Found, { connection, session }: CrdContext): Promise<void> {
-  const objects = definitions.reduce((sum, { inventory }) => sum + inventory.objects, 0);
+function textOf({ definitions, installation }: Found): string {
   const parts = [
-    count(objects, "object"),
+    count(objectsOf(definitions), "object"),
     `${count(installation.length, "object")} of the installation`,
     count(definitions.length, "definition"),
   ];
-  const answer = await session.prompt(`Delete ${parts.join(", ")} from ${connection.server} permanently? [y/N]`);
-  if (/^y(es)?$/i.test((answer ?? "").trim())) return;
-  throw new CommandError("Cannot uninstall: it was not confirmed", { code: exitCode.failed });
+  return parts.join(", ");
 }
