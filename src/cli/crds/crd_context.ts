@@ -116,10 +116,12 @@ export function storedKindOf(crd: Pick<StoredCrd, "spec">): StoredKind | undefin
 interface StoredObjectsOptions {
   /** Reads apiVersion, kind and metadata only. @default false */
   readonly metadataOnly?: boolean;
+  /** @default all, or the kind has no namespaces */
+  readonly namespace?: string | undefined;
 }
 
 /**
- * Lists all objects of a kind, page by page. When the continue token expires, the list starts again: an object can then be
+ * Lists the objects of a kind, page by page. When the continue token expires, the list starts again: an object can then be
  * returned twice, and none is missed.
  */
 export async function* storedObjects(
@@ -127,13 +129,19 @@ export async function* storedObjects(
   resource: StoredKind,
   options: StoredObjectsOptions = {},
 ): AsyncGenerator<readonly KubeObject[], void, void> {
-  const { metadataOnly = false } = options;
+  const { metadataOnly = false, namespace } = options;
   let tokens = new PageTokens();
   for (let next: string | undefined = "";;) {
     const page = await withPermissionAdvice({ resource, verbs: ["get", "list"] }, async () => {
       const token = next === "" ? undefined : next;
       try {
-        return await connection.client.list(resource, { metadataOnly, limit: pageSize, continue: token, signal });
+        return await connection.client.list(resource, {
+          metadataOnly,
+          namespace,
+          limit: pageSize,
+          continue: token,
+          signal,
+        });
       } catch (error) {
         if (token === undefined || !isGone(error)) throw error;
         return undefined;

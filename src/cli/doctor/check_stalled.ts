@@ -41,10 +41,12 @@ async function checkConditions(controller: OperatorController, context: DoctorCo
   const kind: Resource<KubeObject> = { ...primary, _type: undefined };
   const stalled = new Map<string, StalledObject>();
   try {
-    for await (const page of storedObjects(context, kind)) {
-      for (const object of page) {
-        const condition = stalledConditionOf(object);
-        if (condition !== undefined) stalled.set(keyOf(object), { key: keyOf(object), message: condition });
+    for (const namespace of namespacesOf(controller, context)) {
+      for await (const page of storedObjects(context, kind, { namespace })) {
+        for (const object of page) {
+          const condition = stalledConditionOf(object);
+          if (condition !== undefined) stalled.set(keyOf(object), { key: keyOf(object), message: condition });
+        }
       }
     }
   } catch (error) {
@@ -57,6 +59,14 @@ async function checkConditions(controller: OperatorController, context: DoctorCo
   return findingOf(controller, [...stalled.values()]);
 }
 
+/** The namespaces to look at, each by itself; undefined is all, or that of a kind without namespaces. */
+function namespacesOf(
+  { primary }: OperatorController,
+  { namespaces }: DoctorContext,
+): readonly (string | undefined)[] {
+  return primary.scope === "Cluster" || namespaces.length === 0 ? [undefined] : namespaces;
+}
+
 /** The message of the condition; undefined when the object is not stalled. */
 function stalledConditionOf(object: KubeObject): string | undefined {
   const { status } = object as { readonly status?: { readonly conditions?: unknown } };
@@ -67,15 +77,21 @@ function stalledConditionOf(object: KubeObject): string | undefined {
 
 /** The objects in Events of the controller. None when Events may not be read: a kind without conditions has no other trace. */
 async function objectsOfEvents(
-  { name, primary, options }: OperatorController,
-  { connection, session, signal }: DoctorContext,
+  controller: OperatorController,
+  context: DoctorContext,
 ): Promise<readonly StalledObject[]> {
+  const { name, primary, options } = controller;
+  const { connection, session, signal } = context;
   const { eventComponent = `${session.operator.name}/${name}`, droppedReason: reason = notRetryingReason } = options;
   const stalled = new Map<string, StalledObject>();
   try {
     const fieldSelector = `reason=${reason},type=Warning`;
-    const { items } = await connection.client.listAll(builtin.Event, { fieldSelector, signal });
-    for (const { reportingController, regarding, note = "" } of items) {
+    const pages = namespacesOf(controller, context).map((namespace) =>
+      connection.client.listAll(builtin.Event, { namespace, fieldSelector, signal })
+    );
+    for (
+      const { reportingController, regarding, note = "" } of (await Promise.all(pages)).flatMap(({ items }) => items)
+    ) {
       if (reportingController !== eventComponent || regarding?.kind !== primary.kind) continue;
       const { namespace, name } = regarding;
       const key = keyOf({ metadata: { namespace: primary.scope === "Cluster" ? undefined : namespace, name } });

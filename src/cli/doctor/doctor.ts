@@ -52,7 +52,7 @@ const doctorFlags = z.object({
   namespaceSelector: namespaceSelectorFlag,
   namespace: flag(z.array(namespaceName()).default([]), {
     flags: "-n, --namespace <name>",
-    about: "check permissions in this namespace; can be repeated (default: all namespaces)",
+    about: "check permissions and objects in this namespace; can be repeated (default: all namespaces)",
     arity: "list",
     completes: "namespace",
   }),

@@ -215,6 +215,18 @@ test("doctor lists objects that are not retried, by their condition", async () =
   );
 });
 
+test("with --namespace doctor looks for objects that are not retried in this namespace only", async () => {
+  const event = {
+    ...{ metadata: { namespace: "shop", name: "a.1" }, reason: "NotRetrying", type: "Warning", note: "it is broken" },
+    ...{ regarding: { kind: "Website", namespace: "shop", name: "a" }, reportingController: "controller/website" },
+  };
+  const path = (namespace: string) => `GET /apis/events.k8s.io/v1/namespaces/${namespace}/events`;
+  const events = { [path("shop")]: { ...emptyList, items: [event] }, [path("bank")]: emptyList };
+  assertMatch((await doctor(events, "-n shop")).out, /warning +stalled +website +1 object .*: shop\/a: it is broken/);
+  const { out } = await doctor(events, "-n bank");
+  assertEquals(/ stalled /.exec(out), null, out);
+});
+
 test("doctor lists objects of kinds without conditions that are not retried, by the Events of their controller", async () => {
   const event = (name: string, reportingController = "controller/website") => ({
     metadata: { namespace: "shop", name: `${name}.1` },
