@@ -24,6 +24,10 @@ export async function describeSetup(): Promise<Facts> {
     "Go": await printed("go", ["env", "GOVERSION"]),
     "kube-rs": pinned("peers/rust/Cargo.toml", /^kube = .*"=([\d.]+)"/m),
     "Rust": await printed("rustc", ["--version"]),
+    "JOSDK": pinned("peers/java/pom.xml", /operator-framework-core<\/artifactId>\s*<version>([^<]+)/),
+    "Java": await printed("java", ["--version"]),
+    "kopf": pinned("peers/python/requirements.txt", /^kopf==(\S+)/m),
+    "Python": await printed("python3", ["--version"]),
     "client-node": pinned("../deno.json", /client-node@([^"]+)"/),
     "Deno": process.versions["deno"] ?? "unknown",
   };
@@ -35,6 +39,16 @@ function pinned(file: string, pattern: RegExp): string {
   return version;
 }
 
+/** The first line of a program's output. Not every case needs every program. */
 async function printed(program: string, args: readonly string[]): Promise<string> {
-  return (await promisify(execFile)(program, args)).stdout.trim();
+  try {
+    return (await promisify(execFile)(program, args)).stdout.trim().split("\n")[0] ?? "";
+  } catch (error) {
+    if (isMissing(error)) return "not installed";
+    throw error;
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "ENOENT";
 }

@@ -1,5 +1,6 @@
 /**
- * `deno task bench:peers`: Pintle against controller-runtime, kube-rs and client-node, on a real control plane.
+ * `deno task bench:peers`: Pintle against controller-runtime, kube-rs, JOSDK, kopf and client-node, on real control
+ * planes.
  *
  *   sync apiserver         only these cases; those that are called apiserver-… belong to apiserver
  *   --subjects pintle,rs   only the subjects whose name contains one of these
@@ -25,6 +26,7 @@ const fullScale: Scale = {
   reconcileObjects: 5_000,
   updates: 1_000,
   plannedObjects: 2_000,
+  fleetFoos: 500,
   growth: [10_000, 50_000, 200_000],
   created: 50_000,
   stored: [1_000, 50_000],
@@ -39,6 +41,7 @@ const quickScale: Scale = {
   reconcileObjects: 200,
   updates: 100,
   plannedObjects: 200,
+  fleetFoos: 10,
   growth: [1_000, 2_000, 4_000],
   created: 2_000,
   stored: [1_000, 4_000],

@@ -7,20 +7,34 @@ import { mkdirSync } from "node:fs";
 import { join, relative } from "node:path";
 import process from "node:process";
 import { promisify } from "node:util";
+import { classPath } from "../tests/clients/packaged.ts";
+import { buildJavaPeer, buildPythonPeer } from "./packaged_peers.ts";
 
 const benchDir = import.meta.dirname ?? ".";
 const root = join(benchDir, "..");
 const outputDir = join(root, "dist", "bench");
 const rustDir = join(benchDir, "peers", "rust");
+/** A link to the classes that Maven compiled. */
+const javaDir = join(outputDir, "java");
+/** Links to the packages and to the interpreter. */
+const pythonDir = join(outputDir, "python");
 const bun = join(root, "tasks", "bun.sh");
 /** As in compile.sh. */
 const compileFlags = ["--bytecode", "--minify", "--format=esm", "--splitting", "--compile-jit-policy=4"] as const;
 
 /** How a program is built and started; a subcommand follows the command. */
 interface Program {
-  readonly build?: { readonly cwd: string; readonly command: readonly string[] };
+  readonly build?: BuildCommand | BuildFunction;
   readonly command: readonly string[];
 }
+
+interface BuildCommand {
+  readonly cwd: string;
+  readonly command: readonly string[];
+}
+
+/** Builds into a cache that other checkouts share. */
+type BuildFunction = () => Promise<void>;
 
 const programs = {
   /** Pintle: a small operator on src/mod.ts. */
@@ -63,6 +77,18 @@ const programs = {
     build: { cwd: rustDir, command: ["cargo", "build", "--release", "--quiet"] },
     command: [join(rustDir, "target", "release", "peer-kube-rs")],
   },
+  /** The Java Operator SDK, with the JVM's own defaults. */
+  java: { build: () => buildJavaPeer(javaDir), command: javaCommand() },
+  /** The same with the flags of small containers. */
+  javaSmall: { build: () => buildJavaPeer(javaDir), command: javaCommand("-Xmx512m", "-XX:+UseSerialGC") },
+  /** kopf, without writing compiled files beside its sources. */
+  python: {
+    build: () => buildPythonPeer(pythonDir),
+    command: [
+      ...["env", `PYTHONPATH=${join(pythonDir, "packages")}`, join(pythonDir, "python3"), "-B"],
+      join(benchDir, "peers", "python", "main.py"),
+    ],
+  },
   /** The packed packages; a case installs them. */
   packages: {
     build: { cwd: root, command: [process.execPath, "run", "-A", join(root, "tasks", "pack.ts")] },
@@ -73,6 +99,11 @@ const programs = {
     command: [process.execPath, "run", "--allow-all", "--no-check", join(benchDir, "peers", "node", "informer.ts")],
   },
 } as const satisfies Record<string, Program>;
+
+/** The client of Java takes a key for RSA if it is not told otherwise; those of a bench cluster are for EC. */
+function javaCommand(...flags: readonly string[]): readonly string[] {
+  return ["java", ...flags, "-Dkubernetes.certs.client.key.algo=EC", "-cp", classPath(javaDir), "bench.Main"];
+}
 
 /** The name of a program. */
 export type ProgramName = keyof typeof programs;
@@ -97,6 +128,11 @@ export async function buildPrograms(names: Iterable<ProgramName>): Promise<void>
   for (const name of names) {
     const program: Program = programs[name];
     if (program.build === undefined) continue;
+    if (typeof program.build === "function") {
+      process.stderr.write(`bench: building ${name}\n`);
+      await program.build();
+      continue;
+    }
     const { cwd, command } = program.build;
     process.stderr.write(`bench: building ${name}: ${command.join(" ")}\n`);
     const env = { ...process.env, GOWORK: "off" };

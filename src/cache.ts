@@ -4,8 +4,11 @@
  * @module
  */
 export {
+  type Activation,
+  type ActivationState,
   type AddedInfo,
   type CacheBounds,
+  type CacheCondition,
   type CacheCounter,
   type CachedNamespaces,
   type CacheErrorOrigin,
@@ -18,6 +21,9 @@ export {
   type CacheProgress,
   type CacheScope,
   type ChangeInfo,
+  ConditionalInformer,
+  type ConditionalInformerOptions,
+  type ConditionalOptions,
   type CreateListWatch,
   EvictedBodyError,
   type ExpectedKind,
@@ -30,6 +36,7 @@ export {
   InformerFactory,
   type InformerFactoryOptions,
   type InformerHandler,
+  type InformerHold,
   type InformerOptions,
   type InformerStatus,
   type InterveningChange,

@@ -64,6 +64,8 @@ export {
 export { type Clock } from "./async/mod.ts";
 export { type CacheLimit, type ListFilter } from "./cache/mod.ts";
 export {
+  type ActivationCondition,
+  type ActivationOptions,
   allOf,
   anyOf,
   type Bounded,
@@ -155,6 +157,8 @@ export {
   type Watchable,
   type WatchDefinition,
   type WatchOptionsOf,
+  whenObject,
+  whenServed,
 } from "./controller/mod.ts";
 export {
   clusterApiClusters,
@@ -185,6 +189,7 @@ export {
   isUnreachable,
 } from "./client/mod.ts";
 export {
+  type ActivationEntry,
   type CacheEntry,
   type ChangeEntry,
   configureLogging,

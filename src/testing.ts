@@ -42,4 +42,5 @@ export {
   World,
   type WorldObject,
   type WorldOptions,
+  WorldServer,
 } from "./simulation/mod.ts";

@@ -11,6 +11,9 @@ import process from "node:process";
 import config from "../deno.json" with { type: "json" };
 import { root } from "./_root.ts";
 
+/** The names of the packages, in the order of {@link PackageFolders}. The second one depends on the first one. */
+export const packageNames = [config.name, "@pintle/create"] as const;
+
 /** Where `deno task pack` writes the packages. */
 export const packagesFolder: string = join(root, "dist", "npm");
 
@@ -182,7 +185,7 @@ function packageJson(packages: ReadonlySet<string>): object {
 function createJson(): object {
   const { name, version, license } = config;
   return {
-    name: "@pintle/create",
+    name: packageNames[1],
     version,
     description: "npm create @pintle: writes the first files of a Kubernetes controller in TypeScript",
     license,

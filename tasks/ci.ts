@@ -22,17 +22,22 @@ const electionTests = [
   "tests/e2e/shards_test.ts",
 ] as const;
 
-/** The longest ones first. */
+/** The longest ones first; packages_test builds helm and others once per machine, which is the longest of all. */
 const clusterTests = [
-  ...["tests/conformance/conformance_test.ts", "tests/e2e/new_test.ts", "tests/conformance/go_libraries_test.ts"],
-  ...["tests/e2e/other_languages_test.ts", "tests/e2e/foreign_clients_test.ts", "tests/e2e/foo_test.ts"],
-  ...["tests/e2e/crash_points_test.ts", "tests/monitoring"],
+  "tests/e2e/packages_test.ts",
+  ...["tests/e2e/new_flags_test.ts", "tests/e2e/package_test.ts", "tests/e2e/new_test.ts"],
+  ...["tests/e2e/publish_test.ts", "tests/conformance/go_libraries_test.ts", "tests/e2e/other_languages_test.ts"],
+  ...["tests/e2e/crash_points_test.ts", "tests/e2e/foreign_clients_test.ts", "tests/e2e/foo_test.ts"],
+  ...["tests/e2e/guide_test.ts", "tests/monitoring"],
   ...["tests/controlplane", "tests/conformance", "tests/e2e"],
 ] as const;
 
+/** It waits for watches and caches of a real server most of the time, so it runs beside everything else. */
+const conformanceTest = "tests/conformance/conformance_test.ts";
+
 /**
- * Simulations of programs, which run in real time: they wait more than they work, so they begin with the longest step and
- * take half a processor each. They need no control plane.
+ * Simulations of programs, which run in real time: they wait more than they work, so they begin with the longest step, too.
+ * They need no control plane.
  */
 const programTests: ReadonlyMap<string, string> = new Map([
   ["simulations of one program", "tests/e2e/simulate_command_test.ts"],
@@ -40,25 +45,34 @@ const programTests: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** What the gate has done already, and what runs apart. */
-const otherTests = ["tests/conformance/recordings_test.ts", ...electionTests, ...programTests.values()];
+const otherTests = [
+  ...["tests/conformance/recordings_test.ts", conformanceTest],
+  ...electionTests,
+  ...programTests.values(),
+];
 
 const compile = "compile";
+const controlPlane = "programs of the control plane";
+/** The load of a step that waits most of the time. */
+const waiting = 0.3;
 /** What starts containers compares the mounts and cgroups of the machine before and after. */
 const containers = "containers";
 
 /** They come first, because the tests on control planes are the longest step. */
 const clusterSteps: readonly Step[] = [
+  { name: controlPlane, command: ["deno", "run", "-A", "tests/controlplane/build.ts"] },
   { name: compile, command: ["sh", "compile.sh"] },
+  { name: "conformance", command: [...pool, conformanceTest], after: [controlPlane], load: waiting },
   ...[...programTests].map(([name, file]): Step => ({
     name,
     command: [...denoTest, file],
     after: [compile],
-    load: 0.5,
+    load: waiting,
   })),
   {
     name: "tests on real control planes",
     command: [...pool, ...otherTests.flatMap((file) => ["--without", file]), ...clusterTests],
-    after: [compile],
+    after: [compile, controlPlane],
     load: 2,
   },
   {
@@ -75,7 +89,12 @@ const clusterSteps: readonly Step[] = [
     uses: containers,
   },
   { name: "tests on kind", command: [...denoTest, "tests/kind"], after: [compile], load: 2, uses: containers },
-  { name: "elections on real control planes", command: [...pool, ...electionTests], after: [compile], load: 2 },
+  {
+    name: "elections on real control planes",
+    command: [...pool, ...electionTests],
+    after: [compile, controlPlane],
+    load: 2,
+  },
   {
     name: "compile the example operator",
     command: ["sh", "compile.sh", "--entry", "examples/operator/main.ts", "--outfile", "dist/website-operator"],

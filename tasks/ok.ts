@@ -36,6 +36,7 @@ export const okSteps: readonly Step[] = [
   },
   { name: "page", command: ["deno", "run", "-A", "tasks/page.ts", "--check"] },
   { name: "conformance with recordings", command: [...denoTest, "tests/conformance/recordings_test.ts"] },
+  { name: "version", command: ["deno", "run", "-A", "tasks/version.ts", "--check"] },
   { name: "public docs", command: ["deno", "run", "-A", "tasks/public_docs.ts"] },
   { name: "doc examples", command: ["deno", "run", "-A", "tasks/doc_examples.ts"] },
 ];

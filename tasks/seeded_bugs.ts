@@ -21,6 +21,8 @@ interface Bug {
   readonly edits: readonly { readonly find: string; readonly replace: string }[];
   /** Controllers to simulate. */
   readonly controllers: readonly string[];
+  /** The members of a fleet. @default one cluster, without a fleet */
+  readonly members?: number;
   /** Kinds of faults to test first. @default all, in their order */
   readonly likely?: readonly string[];
 }
@@ -50,7 +52,7 @@ async function findBug(bug: Bug): Promise<Finding | undefined> {
     }
     await symlink(join(root, "node_modules"), join(copy, "node_modules"));
     await applyBug(join(copy, bug.file), bug);
-    const args = [String(storms), bug.likely?.join(",") ?? "", ...bug.controllers];
+    const args = [String(storms), bug.likely?.join(",") ?? "", String(bug.members ?? 0), ...bug.controllers];
     const command = [join(root, "tasks/bun.sh"), "run", join(copy, "tests/simulation/_find_violation.ts"), ...args];
     const { stdout } = await promisify(execFile)("sh", command, { cwd: copy, maxBuffer: 2 ** 28 });
     const found: Finding | null = JSON.parse(stdout.trim().split("\n").at(-1) ?? "null");

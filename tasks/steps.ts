@@ -11,7 +11,7 @@ import { availableParallelism, constants } from "node:os";
 import process from "node:process";
 import { runInOrder } from "./schedule.ts";
 import { StepOutput } from "./step_output.ts";
-import { errorsIn, failuresIn, type TestFailure } from "./test_failures.ts";
+import { errorsIn, failuresIn, inOneLine, type TestFailure } from "./test_failures.ts";
 
 /** Tests counted so far. */
 export interface Counts {
@@ -39,7 +39,7 @@ export interface Outcome extends Counts {
   readonly seconds: number;
   /** All errors of its tests if there are any, else the last lines that it printed, if it failed. @default "" */
   readonly errors?: string;
-  /** Its tests that failed. @default none */
+  /** Its tests that failed; if it failed without one, how its output ends. @default none */
   readonly failures?: readonly TestFailure[];
 }
 
@@ -130,8 +130,10 @@ async function runStep({ name, command }: Step, run: RunCommand, output: StepOut
   const text = chunks.join("");
   const counts = countTests(text);
   if (ok) return { name, ok, seconds, ...counts };
-  const errors = errorsIn(text).join("\n\n");
-  return { name, ok, seconds, ...counts, errors: errors || lastLinesOf(text), failures: failuresIn(text) };
+  const errors = errorsIn(text).join("\n\n") || lastLinesOf(text);
+  const failures = failuresIn(text);
+  const end = { name: `exit code ${code}`, reason: inOneLine(errors) };
+  return { name, ok, seconds, ...counts, errors, failures: failures.length > 0 ? failures : [end] };
 }
 
 function notRun({ name, command }: Step, failed: readonly string[], output: StepOutput): Outcome {

@@ -72,6 +72,7 @@ const freeText: ReadonlySet<string> = new Set([
   "--kube-api-qps",
   "--max-findings",
   "--max-steps",
+  "--member",
   "--only",
   "--program-name",
   "--quiet-seconds",

@@ -1,4 +1,5 @@
 /** Tests of how the gate runs its steps: the order, what runs at the same time, the output, and that no failure is lost. */
+import { root } from "../tasks/_root.ts";
 import { groupModule, testFiles } from "../tasks/test_group.ts";
 import { type Job, runInOrder } from "../tasks/schedule.ts";
 import { countable, countTests, runSteps, type Step } from "../tasks/steps.ts";
@@ -228,14 +229,19 @@ test("a failed step tells all errors of its tests and the place and reason of ea
   try {
     writeFileSync(join(folder, "a_test.ts"), `Deno.test("a: b", () => { throw new Error("one\\n- x\\n+ y"); });\n`);
     writeFileSync(join(folder, "b_test.ts"), `Deno.test("c", () => {});\nthrow new TypeError("two");\n`);
+    const long = `Deno.test("d", () => { throw new Error(["first", ..."x".repeat(900), "last"].join("\\n")); });\n`;
+    writeFileSync(join(folder, "c_test.ts"), long);
     const test = (file: string) => {
       const args = ["test", "-A", "--no-check", "--no-config", "--quiet", file];
       return spawnSync(process.execPath, args, { cwd: folder, encoding: "utf8" });
     };
-    const text = ["a_test.ts", "b_test.ts"].map(test).map(({ stdout, stderr }) => `${stdout}${stderr}`).join("");
+    const text = ["a_test.ts", "b_test.ts", "c_test.ts"].map(test).map(({ stdout, stderr }) => `${stdout}${stderr}`)
+      .join("");
     const output = `${text}${"much more\n".repeat(500)}`;
-    assertEquals(failuresIn(output), [
-      { name: "a: b => ./a_test.ts:1:6", reason: "Error: one" },
+    const [one, two, three] = failuresIn(output);
+    assertMatch(three?.reason ?? "", /^Error: first \| x [^…]*… [^…]*x \| last$/);
+    assertEquals([one, two], [
+      { name: "a: b => ./a_test.ts:1:6", reason: "Error: one | - x | + y" },
       { name: "./b_test.ts (uncaught error)", reason: "(in promise) TypeError: two" },
     ]);
     assertMatch(errorsIn(output).join("\n"), /error: Error: one\n- x\n\+ y\n[^]*TypeError: two\n/);
@@ -244,10 +250,40 @@ test("a failed step tells all errors of its tests and the place and reason of ea
     commands.say("a", output);
     await commands.end("a", 1);
     const [outcome] = await done;
-    assertEquals([outcome?.errors, outcome?.failures?.length], [errorsIn(output).join("\n\n"), 2]);
+    assertEquals([outcome?.errors, outcome?.failures?.length], [errorsIn(output).join("\n\n"), 3]);
   } finally {
     rmSync(folder, { recursive: true });
   }
+});
+
+test("the failures of Bun and Node have the test, its file and the reason, as those of Deno", () => {
+  const folder = mkdtempSync(join(tmpdir(), "pintle-failures-"));
+  try {
+    const imports = `import { test } from "node:test";\n`;
+    const failing = `test("a", () => {});\ntest("b: c", () => { throw new TypeError("Cannot do\\nthis"); });\n`;
+    writeFileSync(join(folder, "a_test.ts"), `${imports}${failing}`);
+    writeFileSync(join(folder, "b_test.ts"), `${imports}import { none } from "./none.ts";\ntest("d", none);\n`);
+    const bun = spawnSync("sh", [join(root, "tasks", "bun.sh"), "test"], { cwd: folder, encoding: "utf8" }).stderr;
+    const node = `FAILED /folder/c_test.js: d\nError: one\ntwo\n    at e (file:///folder/c_test.js:1:1)\n\n`;
+    const [first, second, third] = failuresIn(`${bun}${node}`);
+    assertEquals([first, second], [
+      { name: "d => /folder/c_test.js", reason: "Error: one | two" },
+      { name: "b: c => a_test.ts", reason: "TypeError: Cannot do | this" },
+    ]);
+    assertEquals(third?.name, "(error between tests) => b_test.ts");
+    assertMatch(third?.reason ?? "", /^error: Cannot find module '\.\/none\.ts'/);
+    assertMatch(errorsIn(bun).join("\n"), /^b: c => a_test\.ts\n1 \| import/);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test("a step that fails without a test says how its output ends", async () => {
+  const commands = new Commands();
+  const done = commands.start([step("a")], 1);
+  commands.say("a", "begins\nCannot open b\n");
+  await commands.end("a", 3);
+  assertEquals((await done)[0]?.failures, [{ name: "exit code 3", reason: "begins | Cannot open b" }]);
 });
 
 test("a group runs the tests of all files, names the file of each, and fails with a file that cannot be loaded", () => {

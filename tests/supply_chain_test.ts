@@ -28,8 +28,10 @@ test("[security 23] the lockfile is frozen, each package in it has its checksum,
   // tasks/bun.sh replaces Bun's install script.
   assertEquals(packages.filter(([, { scripts }]) => scripts === true).map(([name]) => name), [`bun@${bunVersion()}`]);
   assert(!("allowScripts" in config));
-  for (const [name, { integrity, scripts }] of Object.entries(readLock(join(root, "tests/runtimes/deno.lock")).npm)) {
-    assert(integrity?.startsWith("sha512-") === true && scripts !== true, name);
+  for (const lock of ["tests/runtimes/deno.lock", "tests/registry/deno.lock"]) {
+    for (const [name, { integrity, scripts }] of Object.entries(readLock(join(root, lock)).npm)) {
+      assert(integrity?.startsWith("sha512-") === true && scripts !== true, name);
+    }
   }
   for (const [name, version] of Object.entries(config.imports)) {
     assert(/^(npm:.*@\d+\.\d+\.\d+|\.\/.*)$/.test(version), `${name} has no exact version: ${version}`);

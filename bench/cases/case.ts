@@ -12,8 +12,24 @@ export interface Subject {
   readonly program: ProgramName;
   /** The subcommand and its flags. */
   readonly args: readonly string[];
+  /** True for a program that cannot know when it has seen all objects: it is told their number. @default false */
+  readonly needsCount?: boolean;
+  /** True for a program that cannot start without a cluster, in a case that has none. @default false */
+  readonly needsCluster?: boolean;
   /** The checkout whose program is measured; undefined for this one. */
   readonly checkout?: string;
+}
+
+/** The Java Operator SDK with the defaults of the JVM, in every case that it takes part in. */
+export const josdk = "JOSDK";
+/** The same with flags of the JVM for a small container. */
+export const josdkSmall = "JOSDK (-Xmx512m -XX:+UseSerialGC)";
+/** The peer in Python, in every case that it takes part in. */
+export const kopf = "kopf";
+
+/** {@link josdk} and {@link josdkSmall} with a subcommand. */
+export function josdkSubjects(...args: readonly string[]): readonly Subject[] {
+  return [{ name: josdk, program: "java", args }, { name: josdkSmall, program: "javaSmall", args }];
 }
 
 /** How large the cases are. */
@@ -23,6 +39,8 @@ export interface Scale {
   readonly updates: number;
   /** Foos of which a plan is made. */
   readonly plannedObjects: number;
+  /** Foos of one cluster of a fleet, in each of three phases. */
+  readonly fleetFoos: number;
   readonly growth: readonly number[];
   /** Objects that the embedded API server creates. */
   readonly created: number;
@@ -69,6 +87,9 @@ export interface Case {
 
 /** The name of our own side in every case. */
 export const ours = "pintle";
+
+/** The smallest program on our runtime that does the work of a case, without the library. */
+export const bare = "the runtime alone";
 
 /** Adds our own side a second time to a case, as it was built in another checkout. */
 export function against(one: Case, checkout: string): Case {

@@ -8,7 +8,7 @@ import type { Sample } from "../metric.ts";
 import { commandOf } from "../programs.ts";
 import { latenciesLine, syncedLine, type TimedUpdate } from "../protocol.ts";
 import { median, quantile } from "../statistics.ts";
-import { type Case, interleaved, ours, type Outcome, type Setting, type Subject } from "./case.ts";
+import { type Case, interleaved, josdkSubjects, kopf, ours, type Outcome, type Setting, type Subject } from "./case.ts";
 
 const load = { objects: 100, rate: 50 } as const;
 
@@ -19,6 +19,8 @@ export const latencyCase: Case = {
   subjects: [
     { name: ours, program: "pintle", args: ["latency"] },
     { name: "controller-runtime", program: "go", args: ["latency"] },
+    ...josdkSubjects("latency"),
+    { name: kopf, program: "python", args: ["latency"] },
   ],
   run: runLatency,
 };

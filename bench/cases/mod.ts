@@ -7,6 +7,7 @@ import { apiserverStoredCase } from "./apiserver_stored.ts";
 import type { Case } from "./case.ts";
 import { devCase } from "./dev.ts";
 import { envtestStartCase, envtestSuiteCase } from "./envtest.ts";
+import { fleetCase } from "./fleet.ts";
 import { growthCase } from "./growth.ts";
 import { hostileKubeconfigCase } from "./hostile_kubeconfig.ts";
 import { hostileServerCase } from "./hostile_server.ts";
@@ -21,7 +22,8 @@ import { typesCase, typesSubject } from "./types.ts";
 import { webhookCase } from "./webhook.ts";
 
 export type { Case, Facts, Outcome, Scale, Setting, Subject } from "./case.ts";
-export { against, ours, valuesOf } from "./case.ts";
+export { against, josdk, josdkSmall, kopf, ours, valuesOf } from "./case.ts";
+export { bothSubject } from "./fleet.ts";
 export { growthSubject } from "./growth.ts";
 export { recordingSubject } from "./reconcile.ts";
 export { typesSubject };
@@ -35,6 +37,7 @@ export const cases: readonly Case[] = [
   startCase,
   growthCase,
   planCase,
+  fleetCase,
   webhookCase,
   apiserverCase,
   apiserverStartCase,

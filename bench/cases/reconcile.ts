@@ -6,7 +6,17 @@ import { Cluster } from "../cluster.ts";
 import type { Sample } from "../metric.ts";
 import { commandOf } from "../programs.ts";
 import { reconciledLine } from "../protocol.ts";
-import { type Case, interleaved, ours, type Outcome, type Setting, type Subject } from "./case.ts";
+import {
+  bare,
+  type Case,
+  interleaved,
+  josdkSubjects,
+  kopf,
+  ours,
+  type Outcome,
+  type Setting,
+  type Subject,
+} from "./case.ts";
 
 /** Our own side with a recording in memory, of the default size. */
 export const recordingSubject = `${ours}, with a recording`;
@@ -18,7 +28,10 @@ export const reconcileCase: Case = {
   subjects: [
     { name: ours, program: "pintle", args: ["reconcile", "--workers=10"] },
     { name: recordingSubject, program: "pintle", args: ["reconcile", "--workers=10", "--recording"] },
+    { name: bare, program: "pintle", args: ["bare-reconcile", "--workers=10"] },
     { name: "controller-runtime", program: "go", args: ["reconcile", "--workers=10"] },
+    ...josdkSubjects("reconcile", "--workers=10"),
+    { name: kopf, program: "python", args: ["reconcile", "--workers=10"] },
   ],
   run: runReconcile,
 };

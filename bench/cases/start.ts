@@ -4,7 +4,17 @@ import { Cluster } from "../cluster.ts";
 import type { Sample } from "../metric.ts";
 import { commandOf } from "../programs.ts";
 import { syncedLine } from "../protocol.ts";
-import { type Case, interleaved, ours, type Outcome, type Setting, type Subject } from "./case.ts";
+import {
+  bare,
+  type Case,
+  interleaved,
+  josdkSubjects,
+  kopf,
+  ours,
+  type Outcome,
+  type Setting,
+  type Subject,
+} from "./case.ts";
 
 /** A start with nothing to do. */
 export const startCase: Case = {
@@ -12,8 +22,11 @@ export const startCase: Case = {
   title: (scale) => `process start → first sync on an empty cluster; idle RSS ${scale.idleMs / 1000} s later`,
   subjects: [
     { name: ours, program: "pintle", args: ["idle"] },
+    { name: bare, program: "pintle", args: ["bare-idle"] },
     { name: "controller-runtime", program: "go", args: ["idle"] },
     { name: "kube-rs (reflectors only)", program: "rust", args: ["idle"] },
+    ...josdkSubjects("idle"),
+    { name: kopf, program: "python", args: ["idle"] },
   ],
   run: runStart,
 };

@@ -3,7 +3,7 @@ import { Cluster } from "../cluster.ts";
 import type { Sample } from "../metric.ts";
 import { commandOf } from "../programs.ts";
 import { syncedLine } from "../protocol.ts";
-import { type Case, interleaved, ours, type Outcome, type Setting, type Subject } from "./case.ts";
+import { type Case, interleaved, josdkSubjects, kopf, ours, type Outcome, type Setting, type Subject } from "./case.ts";
 
 const dropFlag = "--drop-managed-fields";
 
@@ -20,6 +20,8 @@ export const syncCase: Case = {
     { name: "kube-rs (streaming, managedFields dropped)", program: "rust", args: ["sync", "--streaming", dropFlag] },
     { name: "kube-rs (paged)", program: "rust", args: ["sync", "--paged"] },
     { name: "client-node on Deno", program: "node", args: [] },
+    ...josdkSubjects("sync"),
+    { name: kopf, program: "python", args: ["sync"], needsCount: true },
   ],
   run: runSync,
 };
@@ -43,7 +45,8 @@ async function runSync(setting: Setting): Promise<Outcome> {
  */
 export async function measureSync(cluster: Cluster, subject: Subject, objects: number): Promise<Sample["values"]> {
   await cluster.calm();
-  await using program = cluster.measure(commandOf(subject.program, subject.args, subject.checkout));
+  const args = subject.needsCount ? [...subject.args, `--objects=${objects}`] : subject.args;
+  await using program = cluster.measure(commandOf(subject.program, args, subject.checkout));
   const { line, afterMs, usage } = await program.read(syncedLine);
   if (line.objects !== objects) {
     throw new Error(`Cannot use the sync of ${subject.name}: it has ${line.objects} of ${objects} objects`);

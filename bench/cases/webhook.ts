@@ -1,7 +1,8 @@
 /**
  * A defaulting webhook at 200 requests a second over reused connections, the same with a new connection for each
  * request, and at its maximum. One load generator (peers/go/webhook_load.go) checks each response, for every subject.
- * There is no cluster, because a kube-apiserver would add the same to all.
+ * There is no cluster, because a kube-apiserver would add the same to all; kopf does not start without one, and has one
+ * that stays idle.
  */
 import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -9,13 +10,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { CertificateAuthority } from "../../tests/controlplane/mod.ts";
+import { Cluster } from "../cluster.ts";
 import { freePort } from "../free_port.ts";
 import { MeasuredProcess } from "../measured_process.ts";
 import type { Sample } from "../metric.ts";
 import { commandOf } from "../programs.ts";
 import { reviewedLine, servingLine } from "../protocol.ts";
 import { quantile } from "../statistics.ts";
-import { type Case, interleaved, ours, type Outcome, type Setting, type Subject } from "./case.ts";
+import { bare, type Case, interleaved, kopf, ours, type Outcome, type Setting, type Subject } from "./case.ts";
 
 const load = { rate: 200, warmUpMs: 1_000 } as const;
 const path = "/mutate-samplecontroller-k8s-io-v1alpha1-foo";
@@ -26,7 +28,9 @@ export const webhookCase: Case = {
   title: () => `defaulting webhook, ${load.rate} requests/s; CPU on kept connections, RSS before the floods`,
   subjects: [
     { name: ours, program: "pintle", args: ["webhook"] },
+    { name: bare, program: "pintle", args: ["bare-webhook"] },
     { name: "controller-runtime", program: "go", args: ["webhook"] },
+    { name: kopf, program: "python", args: ["webhook"], needsCluster: true },
   ],
   run: runWebhook,
 };
@@ -56,7 +60,9 @@ async function runWebhook(setting: Setting): Promise<Outcome> {
 async function measureWebhook(subject: Subject, { certDir, ms }: Site): Promise<Sample["values"]> {
   const port = await freePort();
   const args = [...subject.args, `--cert-dir=${certDir}`, `--port=${port}`];
-  await using program = new MeasuredProcess({ command: commandOf(subject.program, args, subject.checkout), env: {} });
+  const command = commandOf(subject.program, args, subject.checkout);
+  await using cluster = subject.needsCluster ? await Cluster.start() : undefined;
+  await using program = cluster?.measure(command) ?? new MeasuredProcess({ command, env: {} });
   await program.read(servingLine);
   const target = [`--url=https://127.0.0.1:${port}${path}`, `--ca=${join(certDir, "ca.crt")}`];
   const steady = `--rate=${load.rate}`;

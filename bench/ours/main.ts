@@ -16,6 +16,9 @@ const commands: ReadonlyMap<string, () => Promise<Command>> = new Map([
   ["apiserver", async () => (await import("./apiserver.ts")).apiserver],
   ["apiserver-memory", async () => (await import("./apiserver_memory.ts")).apiserverMemory],
   ["webhook", async () => (await import("./webhook.ts")).webhook],
+  ["bare-idle", async () => (await import("./bare.ts")).bareIdle],
+  ["bare-reconcile", async () => (await import("./bare.ts")).bareReconcile],
+  ["bare-webhook", async () => (await import("./bare.ts")).bareWebhook],
 ]);
 
 const load = commands.get(process.argv[2] ?? "");

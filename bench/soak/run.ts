@@ -6,7 +6,7 @@
  *   --rate 100     changes a second; one in ten calls the webhooks
  *
  * Once a minute the working replica is killed and started again, every two minutes the certificate of the webhooks is replaced,
- * every five minutes kube-apiserver is restarted. Prints how memory, handles and queues went, writes bench/soak.svg, and
+ * every five minutes kube-apiserver is restarted. Prints how memory, handles, queues and timers went, writes bench/soak.svg, and
  * ends with 1 if one of them grew, if a Foo did not converge in the end, or if a program ended by itself.
  */
 import { writeFileSync } from "node:fs";
@@ -69,6 +69,7 @@ const measures = [
   },
   { title: "Handles", of: ({ handles }: ProcessSample) => handles, share: 0, value: 4 },
   { title: "Queued keys", of: ({ queued }: ProcessSample) => queued, share: 0, value: 5 },
+  { title: "Timers", of: ({ timers }: ProcessSample) => timers, share: 0.05, value: 10 },
 ] as const;
 
 const colors = ["#06c", "#c60", "#099", "#666"] as const;
@@ -174,7 +175,8 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
   process.once(signal, () => void site[Symbol.asyncDispose]().then(() => process.exit(1)));
 }
 console.error(`soak: ${foos} Foos exist, the operators begin; the load begins when each Foo has its Deployment`);
-await settle(site);
+const late = await settle(site);
+if (late > 0) console.error(`soak: the load begins although ${late} Foos have not converged after ten minutes`);
 const soak = new Soak(site);
 const load = new Load({ client: site.client, foos: foos / 2, pools, rate });
 try {

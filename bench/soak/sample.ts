@@ -1,4 +1,4 @@
-/** What the soak reads of a process: memory and handles from /proc, and the depth of its queues from its metrics. */
+/** What the soak reads of a process: memory and handles from /proc, and the depth of its queues and its timers from its metrics. */
 import { readdirSync, readFileSync } from "node:fs";
 import { parseUsage } from "../usage.ts";
 
@@ -13,11 +13,13 @@ export interface ProcessSample {
   readonly threads: number;
   /** Keys that wait in all queues; undefined when the process did not answer. */
   readonly queued: number | undefined;
+  /** Timers that have neither fired nor been disposed; undefined when the process did not answer. */
+  readonly timers: number | undefined;
 }
 
 /** @returns undefined when the process is gone */
 export async function sampleOf(pid: number, metricsUrl: string): Promise<ProcessSample | undefined> {
-  const queued = await fetch(metricsUrl).then((response) => response.text(), () => undefined);
+  const metrics = await fetch(metricsUrl).then((response) => response.text(), () => undefined);
   try {
     const status = readFileSync(`/proc/${pid}/status`, "utf8");
     const { rssBytes, anonymousBytes } = parseUsage(readFileSync(`/proc/${pid}/stat`, "utf8"), status);
@@ -26,7 +28,8 @@ export async function sampleOf(pid: number, metricsUrl: string): Promise<Process
       anonymousBytes,
       handles: readdirSync(`/proc/${pid}/fd`).length,
       threads: numberOf(status, "Threads"),
-      queued: queued === undefined ? undefined : queueDepth(queued),
+      queued: metrics === undefined ? undefined : queueDepth(metrics),
+      timers: metrics === undefined ? undefined : pendingTimers(metrics),
     };
   } catch {
     return undefined;
@@ -37,6 +40,12 @@ export async function sampleOf(pid: number, metricsUrl: string): Promise<Process
 export function queueDepth(metrics: string): number {
   return Array.from(metrics.matchAll(/^workqueue_depth(?:\{[^}]*\})? (\d+)/gm), ([, depth]) => Number(depth))
     .reduce((sum, depth) => sum + depth, 0);
+}
+
+/** The value of process_pending_timers in a text of metrics. @returns undefined when it is not there */
+export function pendingTimers(metrics: string): number | undefined {
+  const value = /^process_pending_timers (\d+)$/m.exec(metrics)?.[1];
+  return value === undefined ? undefined : Number(value);
 }
 
 function numberOf(status: string, name: string): number {

@@ -109,6 +109,10 @@ function wordsOf(entry: Entry): string {
       return `${entry.cache} ${
         entry.state === "following" ? "follows the server" : `waits: ${entry.error ?? entry.reason ?? ""}`
       }`;
+    case "activation":
+      return `${entry.controller ?? ""} ${entry.isActive ? "watches" : "does not watch"} ${entry.object.resource}${
+        entry.reason === undefined ? "" : `: ${entry.reason}`
+      }`;
     case "note":
       return `${entry.actor}: ${entry.what}${entry.detail ? ` (${entry.detail})` : ""}`;
     default:

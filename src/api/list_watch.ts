@@ -51,7 +51,7 @@ export interface ListPage<T> {
   readonly resourceVersion: ResourceVersion;
   /** The token of the next page; absent on the last. */
   readonly continue?: string;
-  /** The shard selector that the server has applied. Absent from a server that does not know it. */
+  /** The shard selector that the server has applied. Absent without its gate, and from lists of custom resources. */
   readonly shardSelector?: string;
 }
 

@@ -13,10 +13,12 @@ export type {
   StatusDetails,
   StringMap,
 } from "./object.ts";
+export { kubeObject } from "./object.ts";
 export { type ConditionNow, findCondition, isConditionTrue, withCondition } from "./condition.ts";
 export { compareResourceVersions, isComparable, type ResourceVersion, resourceVersion } from "./resource_version.ts";
 export { namespaceProblem, objectNameProblem } from "./names.ts";
 export { parseLabelSelector } from "./parse_label_selector.ts";
+export { shardHash, shardHashOf } from "./shard_hash.ts";
 export { keyOf, type KeyParts, type ObjectKey, objectKey, splitKey } from "./key.ts";
 export { type AccessRequest, isAllowedBy, type PolicyRule } from "./policy_rule.ts";
 export {
@@ -117,3 +119,4 @@ export {
   parseFiniteJson,
   printExactJson,
 } from "./exact_json.ts";
+export { pointerKeys, pointerStep } from "./json_pointer.ts";

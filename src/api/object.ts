@@ -229,3 +229,8 @@ export interface ApiStatus {
   /** The object and the causes. */
   readonly details?: StatusDetails;
 }
+
+/** An object of a Resource as a KubeObject, which each one is; TypeScript cannot see that through `Infer` of a type parameter. */
+export function kubeObject(object: unknown): KubeObject {
+  return object as KubeObject;
+}

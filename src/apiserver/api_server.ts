@@ -12,6 +12,7 @@ import { LineWriter, MetricsRegistry, redactText } from "../observe/mod.ts";
 import { standardError } from "../runtime/mod.ts";
 import {
   type BodyDecoder,
+  type FeatureGate,
   type HealthCheck,
   HealthChecks,
   HttpHandler,
@@ -65,6 +66,8 @@ export interface ApiServerOptions {
   readonly forwarder?: RequestForwarder;
   /** Decoders of bodies that are neither JSON nor YAML, for built-in kinds. @default none */
   readonly decoders?: readonly BodyDecoder[];
+  /** Feature gates that are on beside those of the default. @default none */
+  readonly features?: readonly FeatureGate[];
   /** @default only `ping` */
   readonly checks?: readonly HealthCheck[];
   /** The metrics of /metrics. @default a new registry */
@@ -153,6 +156,7 @@ export class ApiServer implements Disposable {
       paths: options.paths ?? [],
       forwarder: options.forwarder,
       decoders: options.decoders ?? [],
+      features: options.features ?? [],
       health: new HealthChecks(options.checks ?? [{ name: "ping", check: () => undefined }]),
       metrics: requestMetrics(options.metrics ?? new MetricsRegistry(), () => storage.collections()),
       ...(options.flowControl === undefined ? {} : { flowControl: options.flowControl }),

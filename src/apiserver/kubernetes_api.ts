@@ -42,6 +42,7 @@ import { deviceRules } from "./devices/mod.ts";
 import { discoveryPaths, issuerPaths, processPages } from "./discovery/mod.ts";
 import { proxyHandlers, standInClient } from "./forward/mod.ts";
 import { bodyFamilies, builtinFamilies, serveRemovedVersion } from "./kinds/mod.ts";
+import type { FeatureGate } from "./http/mod.ts";
 import { type Attributes, draftOf, type JsonObject, type Kind, StatusError, type User } from "./model/mod.ts";
 import { openApiPaths } from "./openapi/mod.ts";
 import { builtinAdmission, type SetUsed } from "./plugins/mod.ts";
@@ -91,6 +92,8 @@ export interface KubernetesApiOptions {
   readonly flags?: ReadonlyMap<string, string>;
   /** The certificate for other API servers, to which requests are passed on; a ConfigMap has its authority. @default none */
   readonly frontProxy?: FrontProxy;
+  /** Feature gates that are on beside those of the default: `ShardedListAndWatch`. @default none */
+  readonly features?: readonly FeatureGate[];
   /** Versions that Kubernetes has removed, for operators of their time: `policy/v1beta1`. @default none */
   readonly removedVersions?: readonly string[];
   /** Called with each unexpected error; the client gets a 500. @default writes it to stderr, without secrets */
@@ -202,6 +205,7 @@ export function kubernetesApi(options: KubernetesApiOptions = {}): KubernetesApi
       processPages({ clock, random, flags: options.flags }),
     ],
     decoders: [{ contentType: protobufType, decode: decodeProtobuf }],
+    ...(options.features === undefined ? {} : { features: options.features }),
     subresources: [
       ...actionHandlers(clock, options.execAnswers),
       ...proxyHandlers(random, standIns),

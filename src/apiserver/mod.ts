@@ -45,7 +45,7 @@ export { checkPolicyTypes, type ExpressionWarning, type KindType, KindTypes } fr
 export { selectsDevice } from "./devices/mod.ts";
 export { type VersionSchema, versionSchemaOf } from "./crd/mod.ts";
 export { type Connection, JsonPath, JsonPathError, type User } from "./model/mod.ts";
-export { type HealthCheck, type PathHandler } from "./http/mod.ts";
+export type { FeatureGate, HealthCheck, PathHandler } from "./http/mod.ts";
 export { decodeProtobuf, encodeProtobuf, protobufType, watchFrame } from "./protobuf/mod.ts";
 export {
   type ActionCall,

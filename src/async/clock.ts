@@ -93,6 +93,13 @@ export function sleepOn(clock: Pick<Clock, "timer">, ms: number, signal: AbortSi
   });
 }
 
+let pendingTimers = 0;
+
+/** The number of timers of `systemClock` that have neither fired nor been disposed. When it only grows, some are leaked. */
+export function pendingSystemTimers(): number {
+  return pendingTimers;
+}
+
 /** Sets one runtime timer after another until the whole delay has passed. */
 class SystemTimer implements Disposable {
   #handle: ReturnType<typeof setTimeout> | undefined;
@@ -103,16 +110,20 @@ class SystemTimer implements Disposable {
     const arm = () => {
       const leftMs = dueAt - performance.now();
       if (leftMs <= 0) {
-        this.#handle = undefined;
+        this[Symbol.dispose]();
         return fire();
       }
       // Rounded up: runtimes truncate fractions, and a timer must not fire early.
       this.#handle = setTimeout(arm, Math.min(Math.ceil(leftMs), maxTimerMs));
     };
     this.#handle = setTimeout(arm, Math.min(Math.ceil(delayMs), maxTimerMs));
+    pendingTimers++;
   }
 
   [Symbol.dispose](): void {
+    if (this.#handle === undefined) return;
     clearTimeout(this.#handle);
+    this.#handle = undefined;
+    pendingTimers--;
   }
 }

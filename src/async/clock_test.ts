@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertRejects, assertThrows, test } from "../../tests/testing.ts";
-import { maxTimerMs, systemClock } from "./mod.ts";
+import { maxTimerMs, pendingSystemTimers, systemClock } from "./mod.ts";
 
 /** Replaces the timers of the runtime. As there, a delay of more than 31 bits fires after 1 ms. */
 class FakeRuntime implements Disposable {
@@ -127,4 +127,18 @@ test("an aborted sleep() rejects with the reason of the signal, and leaves no ti
   await assertRejects(() => sleep, /stopped/);
   await assertRejects(() => systemClock.sleep(60_000, abort.signal), /stopped/);
   assertEquals(runtime.pending, 0);
+});
+
+test("pendingSystemTimers() counts a timer until it fires or is disposed, and once only", () => {
+  using runtime = new FakeRuntime();
+  const before = pendingSystemTimers();
+  const disposed = systemClock.timer(3_600_000, () => {});
+  let whenFired = NaN;
+  systemClock.timer(10, () => whenFired = pendingSystemTimers());
+  assertEquals(pendingSystemTimers(), before + 2);
+  runtime.advance(10);
+  assertEquals(whenFired, before + 1);
+  disposed[Symbol.dispose]();
+  disposed[Symbol.dispose]();
+  assertEquals(pendingSystemTimers(), before);
 });

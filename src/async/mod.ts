@@ -1,5 +1,5 @@
 /** Time, randomness, cancellation and waiting: with these as parameters, every run can be repeated from a seed. */
-export { type Clock, maxTimerMs, sleepOn, systemClock } from "./clock.ts";
+export { type Clock, maxTimerMs, pendingSystemTimers, sleepOn, systemClock } from "./clock.ts";
 export { drain, runTurns, VirtualClock, type VirtualClockOptions } from "./virtual_clock.ts";
 export { TurnClock } from "./turn_clock.ts";
 export { CronSchedule, ScheduleError, timeZoneError, zonedTimeText } from "./cron_schedule.ts";

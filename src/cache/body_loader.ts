@@ -23,6 +23,9 @@ export interface LoadedBodies extends Disposable {
   readonly gone: ReadonlySet<ObjectKey>;
 }
 
+/** Of a cache that keeps all bodies. */
+export const nothingLoaded: LoadedBodies = { gone: new Set(), [Symbol.dispose]() {} };
+
 /** Options of a {@link BodyLoader}. */
 export interface BodyLoaderOptions<T extends KubeObject> {
   /** The name of the cache, for errors. */

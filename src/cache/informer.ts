@@ -15,7 +15,7 @@ import {
 } from "../api/mod.ts";
 import { type Clock, Latch, onAbort, systemClock, systemRandom } from "../async/mod.ts";
 import { type Logger, logger } from "../observe/mod.ts";
-import { BodyLoader, type LoadedBodies } from "./body_loader.ts";
+import { BodyLoader, type LoadedBodies, nothingLoaded } from "./body_loader.ts";
 import { BoundedBodies } from "./bounded_bodies.ts";
 import { partListWatch } from "./cache_part.ts";
 import { CacheWriter } from "./cache_writer.ts";
@@ -257,6 +257,11 @@ export class Informer<T extends KubeObject> implements SharedInformer<T> {
     return undefined;
   }
 
+  /** An informer follows its kind as long as it runs. */
+  get activation(): undefined {
+    return undefined;
+  }
+
   /** Loads bodies that were evicted; see {@link SharedInformer}. */
   async loadBodies(keys: Iterable<ObjectKey>, signal: AbortSignal): Promise<LoadedBodies> {
     return await this.#loader?.load(keys, signal) ?? nothingLoaded;
@@ -454,5 +459,3 @@ export class Informer<T extends KubeObject> implements SharedInformer<T> {
     this.#options.onError?.(error, { informer: this.name, ...origin });
   }
 }
-
-const nothingLoaded: LoadedBodies = { gone: new Set(), [Symbol.dispose]() {} };

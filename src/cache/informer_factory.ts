@@ -3,7 +3,8 @@
  * cost one watch and one copy of the objects. CacheScope: the part of a cluster that one cache contains.
  *
  * Guarantees: the same resource in the same scope is the same informer; an informer that is requested while the factory
- * runs is started at once. A factory with namespaces caches exactly those of a namespaced resource.
+ * runs is started at once. A factory with namespaces caches exactly those of a namespaced resource. An informer that was
+ * only held (`conditional`) stops when the last holder lets it go; one that was requested runs until the factory stops.
  */
 import {
   apiVersionOf,
@@ -21,14 +22,16 @@ import {
   type ResourceVersion,
   type StringMap,
 } from "../api/mod.ts";
-import { aborted } from "../async/mod.ts";
+import { aborted, type Scope, scope as childScope } from "../async/mod.ts";
 import type { CachePart } from "./cache_part.ts";
+import { type CacheCondition, ConditionalInformer, type InformerHold } from "./conditional_informer.ts";
 import { Informer } from "./informer.ts";
 import type { CacheBounds, InformerDefaults } from "./informer_options.ts";
 import type { Lister } from "./lister.ts";
 import { MultiNamespaceInformer } from "./multi_namespace.ts";
-import type { SharedInformer } from "./shared_informer.ts";
+import type { ActivationState, SharedInformer } from "./shared_informer.ts";
 import { type InformerStatus, problemOf } from "./status.ts";
+import type { Indexers } from "./store.ts";
 import type { Transform } from "./transform.ts";
 
 /** Options of an {@link InformerFactory}. */
@@ -41,13 +44,32 @@ export interface InformerFactoryOptions extends InformerDefaults {
   readonly notOlderThan?: (resource: Resource) => ResourceVersion | undefined;
   /** Returns how the cache of a resource is bounded; undefined: all bodies are kept. @default no cache is bounded */
   readonly boundsOf?: <R extends Resource>(resource: R, scope: CacheScope) => CacheBounds<ObjectOf<R>> | undefined;
+  /** Returns the indices that each new informer of a resource needs from the start. @default none */
+  readonly indexersOf?: <R extends Resource>(resource: R) => readonly Indexers<ObjectOf<R>>[];
   /** Namespaces to watch; the set can change while the factory runs. @default the whole cluster */
   readonly namespaces?: readonly string[];
 }
 
 interface Shared {
+  readonly id: string;
   readonly resource: Resource;
   readonly informer: SharedInformer<KubeObject>;
+  /** Its namespaces. Undefined when it is of one scope. */
+  readonly namespaces: NamespaceSet | undefined;
+  /** The conditional informers that use it. */
+  holds: number;
+  /** It was requested by `informer`, which has no end. */
+  isPinned: boolean;
+  /** Ends it. Undefined before it was started. */
+  life: Scope | undefined;
+}
+
+/** On which condition an informer depends, for {@link InformerFactory.conditional}. */
+export interface ConditionalOptions {
+  /** While it holds, the cache has objects. */
+  readonly condition: CacheCondition;
+  /** Called with each new state. @default not called */
+  readonly onState?: (state: ActivationState) => void;
 }
 
 /** The methods that a MultiNamespaceInformer has beyond those of SharedInformer. */
@@ -81,7 +103,9 @@ interface NamespaceSet {
 export class InformerFactory {
   readonly #options: InformerFactoryOptions;
   readonly #shared = new Map<string, Shared>();
-  readonly #multiNamespace = new Set<NamespaceSet>();
+  /** The same, by the name of the resource, which has no version. */
+  readonly #ofResource = new Map<string, readonly Shared[]>();
+  readonly #conditional = new Set<SharedInformer<KubeObject>>();
   readonly #running = new Set<Promise<void>>();
   readonly #namespaces: Set<string> | undefined;
   #life: { readonly kind: "new" | "stopped" } | { readonly kind: "running"; readonly signal: AbortSignal } = {
@@ -105,16 +129,46 @@ export class InformerFactory {
    * @throws Error when the factory has stopped.
    */
   informer<R extends Resource>(resource: R, scope: CacheScope = {}): SharedInformer<ObjectOf<R>> {
-    const id = cacheId(resource, scope);
-    const existing = this.#shared.get(id);
-    if (existing !== undefined && isOf<ObjectOf<R>>(existing, resource)) return existing.informer;
-    if (this.#life.kind === "stopped") {
-      throw new Error(`Cannot create an informer of ${cacheName(resource, scope)}: the factory has stopped`);
-    }
-    const informer = this.#create(resource, scope);
-    this.#shared.set(id, { resource, informer });
-    if (this.#life.kind === "running") this.#start(informer, this.#life.signal);
+    const { shared, informer } = this.#get(resource, scope);
+    shared.isPinned = true;
     return informer;
+  }
+
+  /**
+   * An informer of a resource in a scope that runs only while a condition holds. Each call creates one; while it is active,
+   * its objects are those of the shared informer, which stops when nobody else needs it.
+   *
+   * @throws Error when the factory has stopped.
+   */
+  conditional<R extends Resource>(
+    resource: R,
+    scope: CacheScope,
+    options: ConditionalOptions,
+  ): ConditionalInformer<ObjectOf<R>> {
+    const informer = new ConditionalInformer<ObjectOf<R>>({
+      ...options,
+      name: cacheName(resource, scope),
+      hold: () => this.#hold(resource, scope),
+      hasNamespaces: this.#hasNamespaces(resource, scope),
+    });
+    if (this.#life.kind === "stopped") {
+      throw new Error(`Cannot create an informer of ${informer.name}: the factory has stopped`);
+    }
+    this.#conditional.add(informer);
+    if (this.#life.kind === "running") this.#run(informer, this.#life.signal);
+    return informer;
+  }
+
+  /** The informers of a resource that exist at this moment, of all its versions and scopes. */
+  informersOf(
+    resource: Resource,
+  ): readonly { readonly resource: Resource; readonly informer: SharedInformer<KubeObject> }[] {
+    return this.#ofResource.get(resourceName(resource)) ?? [];
+  }
+
+  /** All informers that exist at this moment. */
+  informers(): readonly SharedInformer<KubeObject>[] {
+    return [...this.#shared.values()].map(({ informer }) => informer);
   }
 
   /** The cached reads of a resource in a scope; see {@link informer}. */
@@ -132,13 +186,13 @@ export class InformerFactory {
       throw new Error(`Cannot add namespace ${namespace}: the factory watches the whole cluster`);
     }
     this.#namespaces.add(namespace);
-    for (const informer of this.#multiNamespace) informer.add(namespace);
+    for (const { namespaces } of this.#shared.values()) namespaces?.add(namespace);
   }
 
   /** Removes a namespace; resolves when its watches have ended. */
   async removeNamespace(namespace: string): Promise<void> {
     this.#namespaces?.delete(namespace);
-    await Promise.all([...this.#multiNamespace].map((informer) => informer.remove(namespace)));
+    await Promise.all([...this.#shared.values()].map(({ namespaces }) => namespaces?.remove(namespace)));
   }
 
   /**
@@ -147,12 +201,12 @@ export class InformerFactory {
    * @throws `signal.reason` when aborted first, an Error when an informer stops first.
    */
   async synced(signal: AbortSignal): Promise<void> {
-    await Promise.all([...this.#shared.values()].map((shared) => shared.informer.synced(signal)));
+    await Promise.all([...this.informers(), ...this.#conditional].map((informer) => informer.synced(signal)));
   }
 
   /** One entry per reflector. */
   statuses(): readonly InformerStatus[] {
-    return [...this.#shared.values()].flatMap((shared) => shared.informer.statuses());
+    return this.informers().flatMap((informer) => informer.statuses());
   }
 
   /** One sentence per cache that is not up to date, for readiness: "foos.example.dev: forbidden to list or watch". */
@@ -168,29 +222,98 @@ export class InformerFactory {
   async run(signal: AbortSignal): Promise<void> {
     if (this.#life.kind !== "new") throw new Error("Cannot run the informer factory: it was started before");
     this.#life = { kind: "running", signal };
-    for (const shared of this.#shared.values()) this.#start(shared.informer, signal);
+    for (const shared of this.#shared.values()) this.#start(shared, signal);
+    for (const informer of this.#conditional) this.#run(informer, signal);
     await aborted(signal);
     this.#life = { kind: "stopped" };
     await Promise.all(this.#running);
   }
 
-  #start(informer: SharedInformer<KubeObject>, signal: AbortSignal): void {
-    const done = informer.run(signal).finally(() => this.#running.delete(done));
+  /** The informer of a resource in a scope, which is created if there is none. */
+  #get<R extends Resource>(
+    resource: R,
+    scope: CacheScope,
+  ): { readonly shared: Shared; readonly informer: SharedInformer<ObjectOf<R>> } {
+    const id = cacheId(resource, scope);
+    const existing = this.#shared.get(id);
+    if (existing !== undefined && isOf<ObjectOf<R>>(existing, resource)) {
+      return { shared: existing, informer: existing.informer };
+    }
+    if (this.#life.kind === "stopped") {
+      throw new Error(`Cannot create an informer of ${cacheName(resource, scope)}: the factory has stopped`);
+    }
+    const { informer, namespaces } = this.#create(resource, scope);
+    for (const indexers of this.#options.indexersOf?.(resource) ?? []) informer.addIndexers(indexers);
+    const shared: Shared = { id, resource, informer, namespaces, holds: 0, isPinned: false, life: undefined };
+    this.#shared.set(id, shared);
+    this.#ofResource.set(resourceName(resource), [...this.#ofResource.get(resourceName(resource)) ?? [], shared]);
+    if (this.#life.kind === "running") this.#start(shared, this.#life.signal);
+    return { shared, informer };
+  }
+
+  #hold<R extends Resource>(resource: R, scope: CacheScope): InformerHold<ObjectOf<R>> {
+    const { shared, informer } = this.#get(resource, scope);
+    shared.holds++;
+    let isHeld = true;
+    return {
+      informer,
+      [Symbol.dispose]: () => {
+        if (!isHeld) return;
+        isHeld = false;
+        if (--shared.holds === 0 && !shared.isPinned) this.#remove(shared);
+      },
+    };
+  }
+
+  /** Stops an informer that nobody needs. The next one that is requested is a new one. */
+  #remove(shared: Shared): void {
+    const { id, resource, life } = shared;
+    this.#shared.delete(id);
+    const name = resourceName(resource);
+    const others = (this.#ofResource.get(name) ?? []).filter((other) => other !== shared);
+    if (others.length === 0) this.#ofResource.delete(name);
+    else this.#ofResource.set(name, others);
+    life?.abort();
+  }
+
+  #start(shared: Shared, signal: AbortSignal): void {
+    const { id, informer } = shared;
+    const life = childScope(signal);
+    shared.life = life;
+    this.#run(informer, life.signal, () => {
+      life[Symbol.dispose]();
+      // It was removed, and no other one has taken its place.
+      if (signal.aborted || this.#shared.has(id)) return;
+      for (const { name } of informer.statuses()) this.#options.metrics?.forget(name);
+    });
+  }
+
+  #run(informer: SharedInformer<KubeObject>, signal: AbortSignal, onEnd?: () => void): void {
+    const done: Promise<void> = informer.run(signal).finally(() => {
+      onEnd?.();
+      this.#running.delete(done);
+    });
     this.#running.add(done);
   }
 
-  #create<R extends Resource>(resource: R, scope: CacheScope): SharedInformer<ObjectOf<R>> {
-    if (this.#namespaces === undefined || resource.scope === "Cluster" || scope.namespace !== undefined) {
-      return this.#single(resource, scope);
+  #hasNamespaces(resource: Resource, scope: CacheScope): boolean {
+    return this.#namespaces !== undefined && resource.scope === "Namespaced" && scope.namespace === undefined;
+  }
+
+  #create<R extends Resource>(
+    resource: R,
+    scope: CacheScope,
+  ): { readonly informer: SharedInformer<ObjectOf<R>>; readonly namespaces: NamespaceSet | undefined } {
+    if (!this.#hasNamespaces(resource, scope)) {
+      return { informer: this.#single(resource, scope), namespaces: undefined };
     }
     const informer = new MultiNamespaceInformer<ObjectOf<R>>({
       ...this.#options,
       name: cacheName(resource, scope),
-      namespaces: [...this.#namespaces],
+      namespaces: [...this.#namespaces ?? []],
       informerFor: (namespace) => this.#single(resource, { ...scope, namespace }),
     });
-    this.#multiNamespace.add(informer);
-    return informer;
+    return { informer, namespaces: informer };
   }
 
   #single<R extends Resource>(resource: R, scope: CacheScope): Informer<ObjectOf<R>> {
@@ -233,7 +356,7 @@ function onlyMetadata<T extends KubeObject>(object: T): T {
 function isOf<T extends KubeObject>(
   shared: Shared,
   resource: Resource,
-): shared is { readonly resource: Resource; readonly informer: SharedInformer<T> } {
+): shared is Shared & { readonly informer: SharedInformer<T> } {
   return shared.resource.kind === resource.kind && resourceId(shared.resource) === resourceId(resource);
 }
 

@@ -20,6 +20,8 @@ export {
 export { Lister, type ListerFilter, type ListFilter, NotInCacheError } from "./lister.ts";
 export type { InterveningChange, OwnWrite, Writer, WriteThroughResult } from "./written_objects.ts";
 export type {
+  Activation,
+  ActivationState,
   AddedInfo,
   CachedNamespaces,
   ChangeInfo,
@@ -32,11 +34,18 @@ export type {
 } from "./shared_informer.ts";
 export { Informer } from "./informer.ts";
 export type { CacheBounds, CacheErrorOrigin, InformerDefaults, InformerOptions } from "./informer_options.ts";
+export {
+  type CacheCondition,
+  ConditionalInformer,
+  type ConditionalInformerOptions,
+  type InformerHold,
+} from "./conditional_informer.ts";
 export { MultiNamespaceInformer, type MultiNamespaceOptions } from "./multi_namespace.ts";
 export {
   cacheId,
   cacheName,
   type CacheScope,
+  type ConditionalOptions,
   type CreateListWatch,
   InformerFactory,
   type InformerFactoryOptions,

@@ -212,6 +212,10 @@ export class MultiNamespaceInformer<T extends KubeObject> implements SharedInfor
     throw failed.reason;
   }
 
+  get activation(): undefined {
+    return undefined;
+  }
+
   get unconfirmedWrites(): number {
     let count = 0;
     for (const { informer } of this.#members.values()) count += informer.unconfirmedWrites;

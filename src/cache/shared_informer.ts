@@ -80,6 +80,8 @@ export interface SharedInformer<T extends KubeObject> {
   deleteThrough(key: ObjectKey, uid: string, writer?: Writer): void;
   /** The namespaces of the cache, if it is one of several namespaces. Undefined: it is of one scope, which does not change. */
   readonly cachedNamespaces: CachedNamespaces | undefined;
+  /** Whether the kind is watched, if that depends on a condition. Undefined: it is always watched. */
+  readonly activation: Activation | undefined;
   /**
    * Loads bodies that a bounded cache has evicted, from the API server, and keeps those of all `keys` until the result is
    * disposed. Does nothing in a cache that keeps all bodies.
@@ -118,6 +120,27 @@ export interface CachedNamespaces {
   /** "absent": it is outside of the cache. "syncing": the cache does not have its first full state yet. */
   stateOf(namespace: string): "absent" | "syncing" | "synced";
 }
+
+/** Whether the cache of a kind that is watched under a condition has its objects; see `ConditionalInformer`. */
+export interface Activation {
+  /** The state at this moment. */
+  readonly state: ActivationState;
+  /** How often the condition has begun to hold. */
+  readonly beginnings: number;
+  /** Calls `onChange` after the cache has become active, and after its objects were forgotten. Dispose the result to end that. */
+  listen(onChange: () => void): Disposable;
+}
+
+/** The states of an {@link Activation}. Only an active cache has objects. */
+export type ActivationState =
+  /** The condition holds, and the cache has had its first full state since then. */
+  | { readonly kind: "active" }
+  /** The condition holds; the cache is being filled. */
+  | { readonly kind: "syncing" }
+  /** The condition does not hold. The reason says what is missing: "routes.example.dev is not installed". */
+  | { readonly kind: "inactive"; readonly reason: string }
+  /** What the condition depends on was not read yet. */
+  | { readonly kind: "unknown" };
 
 /** Options of {@link SharedInformer.waitFor}. */
 export interface WaitForOptions {

@@ -4,7 +4,6 @@
  * commands.
  */
 import type { ProcessEnvironment, SubcommandEntry } from "./command/mod.ts";
-import { ownLibrary } from "./new/mod.ts";
 import { runCommands } from "./operator_cli.ts";
 
 /** The commands of the package, in the order of help. */
@@ -45,6 +44,8 @@ export const packageCommands: readonly SubcommandEntry[] = [
 /** Runs the command line of the package. @returns The exit code */
 export async function packageCli(replaced: ProcessEnvironment = {}): Promise<number> {
   const description = "Writes and compiles Kubernetes controllers.";
+  // Not imported above: every operator loads this file with src/mod.ts, and `new` brings the embedded API server.
+  const { ownLibrary } = await import("./new/mod.ts");
   const { version } = await ownLibrary() ?? {};
   return await runCommands({ name: "controller", description, version, controllers: [] }, packageCommands, replaced);
 }

@@ -90,7 +90,8 @@ export class Requester {
     read: (response: Response, options: ReadBodyOptions) => Promise<T>,
   ): Promise<T> {
     const { signal = never } = outgoing;
-    if (this.#requestTimeoutMs === Infinity) return await this.#readWithin(outgoing, read, signal);
+    if (signal === never && this.#requestTimeoutMs === Infinity) return await this.#readWithin(outgoing, read, never);
+    // The signal may live as long as the process: each Request that follows it makes every listener of it slower.
     using child = scope(signal, { timeoutMs: this.#requestTimeoutMs, clock: this.#clock });
     return await this.#readWithin(outgoing, read, child.signal);
   }
@@ -118,7 +119,10 @@ export class Requester {
     const { action, method, path, accept = "application/json", body, contentType = "application/json" } = outgoing;
     signal.throwIfAborted();
     const headers: Record<string, string> = body === undefined ? { accept } : { accept, "content-type": contentType };
-    const request = new Request(placeholderOrigin + path, { method, headers, body, signal });
+    const request = new Request(placeholderOrigin + path, {
+      ...{ method, headers, body },
+      signal: signal === never ? null : signal,
+    });
     if (body !== undefined) rememberBody(request, body);
     if (outgoing.upgrade !== undefined) askForUpgrade(request, outgoing.upgrade);
     let response: Response;

@@ -1,6 +1,6 @@
 /** Tests of requests whose responses are malformed, endless, late or hostile, of aborts and of warnings. */
 import { builtin } from "../api/mod.ts";
-import { VirtualClock } from "../async/mod.ts";
+import { drain, VirtualClock } from "../async/mod.ts";
 import { assert, assertEquals, assertRejects, test } from "../../tests/testing.ts";
 import { Client } from "./client.ts";
 import { statusOf, warningTexts } from "./requester.ts";
@@ -141,6 +141,23 @@ test("[17] an abort rejects with the reason of the signal", async () => {
   const reason = new Error("stop");
   assertEquals(await assertRejects(() => client.get(ConfigMap, "ns/a", { signal: AbortSignal.abort(reason) })), reason);
   assertEquals(sent.length, 0);
+});
+
+test("a request follows the signal of its caller only until its response is read", async () => {
+  const requests: Request[] = [];
+  const client = new Client((request) => {
+    requests.push(request);
+    return requests.length < 3 ? Promise.resolve(Response.json(configMap())) : new Promise<Response>(() => {});
+  });
+  const caller = new AbortController();
+  const { signal } = caller;
+  for (let count = 0; count < 2; count++) await client.get(ConfigMap, "ns/a", { signal });
+  const failed = assertRejects(() => client.get(ConfigMap, "ns/a", { signal }));
+  await drain();
+  const reason = new Error("stop");
+  caller.abort(reason);
+  assertEquals(await failed, reason);
+  assertEquals(requests.map((request) => request.signal.reason), [undefined, undefined, reason]);
 });
 
 test("each warning of the server is logged once", async () => {

@@ -7,7 +7,7 @@
  * the server itself, or an answer that cannot be used, a write may have taken effect or not; and the response to a write of a subresource such as `scale`
  * does not show the object. Then only a read tells.
  */
-import { type ApiStatus, InvalidResponseError, type KubeObject, type Resource } from "../api/mod.ts";
+import { type ApiStatus, InvalidResponseError, type KubeObject, pointerKeys, type Resource } from "../api/mod.ts";
 import { ApiError } from "./api_error.ts";
 import type { DeleteResult, JsonPatchOperation, Patch } from "./client_options.ts";
 import { UnreachableError } from "./unreachable_error.ts";
@@ -152,7 +152,7 @@ type Fields = Map<string, Fields | true>;
 
 /** Marks the field at a JSON pointer; of a pointer into a list, the list. */
 function markField(fields: Fields, pointer: string): void {
-  const names = pointer.split("/").slice(1).map((name) => name.replaceAll("~1", "/").replaceAll("~0", "~"));
+  const names = pointerKeys(pointer);
   const end = names.findIndex((name) => /^(?:-|\d+)$/.test(name));
   let level = fields;
   for (const [index, name] of names.slice(0, end < 0 ? names.length : end).entries()) {

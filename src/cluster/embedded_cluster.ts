@@ -145,6 +145,7 @@ export class EmbeddedCluster implements TestCluster {
       controllers,
       name,
       namespaces: options.namespaces,
+      selectsNamespaces: options.selectsNamespaces,
       newToken: newAccountToken,
     });
     const others = httpsWebhookCaller({ clock });

@@ -13,6 +13,8 @@ export interface TestClusterOptions {
   readonly controllers?: readonly OperatorController[];
   /** The namespaces that the Manager of the controllers works on. @default all */
   readonly namespaces?: readonly string[];
+  /** That Manager selects its namespaces by labels, so that it lists and watches Namespaces. @default false */
+  readonly selectsNamespaces?: boolean;
   /** Runs the simulated nodes and the controllers of Deployments, namespaces and so on. @default true */
   readonly workloads?: boolean;
   /** The number of simulated nodes. @default 3 */

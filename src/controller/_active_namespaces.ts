@@ -1,5 +1,6 @@
 /**
  * ActiveNamespaces: the namespaces whose keys a controller reconciles, when the namespaces of its caches change while it runs.
+ * It also ends what runs when a kind is no longer watched.
  *
  * Guarantees: a key is reconciled only while the cache of the primary kind contains its namespace, and no cache is still
  * being filled with it, so an object that they do not show does not exist. A reconcile that runs when its namespace leaves is aborted.
@@ -27,11 +28,20 @@ export class ActiveNamespaces {
   readonly #informers: () => readonly SharedInformer<KubeObject>[];
   /** Known when the controller runs. */
   #parts: Parts | undefined;
-  readonly #running = new Map<string, Set<AbortController>>();
+  /** What runs, by namespace. */
+  readonly #running = new Map<string, Map<AbortController, ObjectKey>>();
+  readonly #hasActivations: boolean;
 
-  /** @param informers The caches of the controller, when it runs; that of its primary kind first. */
-  constructor(informers: () => readonly SharedInformer<KubeObject>[]) {
+  /**
+   * @param informers The caches of the controller, when it runs; that of its primary kind first.
+   * @param options.hasActivations True when some kinds are watched under a condition.
+   */
+  constructor(
+    informers: () => readonly SharedInformer<KubeObject>[],
+    { hasActivations }: { readonly hasActivations: boolean },
+  ) {
     this.#informers = informers;
+    this.#hasActivations = hasActivations;
   }
 
   /** True when the keys of a namespace are reconciled; undefined is that of cluster-scoped objects. */
@@ -50,11 +60,11 @@ export class ActiveNamespaces {
   /** Begins a reconcile. @returns undefined when the namespace of the key is not active */
   begin(key: ObjectKey): NamespaceStay | undefined {
     if (!this.has(key)) return undefined;
-    const { namespace } = splitKey(key);
-    if (namespace === undefined || this.#isUnlimited) return stays;
+    const { namespace = "" } = splitKey(key);
+    if (!this.#hasActivations && (namespace === "" || this.#isUnlimited)) return stays;
     const end = new AbortController();
-    const running = this.#running.get(namespace) ?? new Set();
-    this.#running.set(namespace, running.add(end));
+    const running = this.#running.get(namespace) ?? new Map<AbortController, ObjectKey>();
+    this.#running.set(namespace, running.set(end, key));
     return {
       signal: end.signal,
       [Symbol.dispose]: () => {
@@ -66,11 +76,19 @@ export class ActiveNamespaces {
 
   /** A namespace has left one of the caches: aborts what runs in it. */
   leave(namespace: string): void {
-    const running = this.#running.get(namespace) ?? [];
+    const running = this.#running.get(namespace) ?? new Map<AbortController, ObjectKey>();
     this.#running.delete(namespace);
-    for (const end of running) {
+    for (const end of running.keys()) {
       end.abort(new DOMException(`Namespace ${namespace} is no longer selected`, "AbortError"));
     }
+  }
+
+  /** A kind is no longer watched: aborts what runs, because it may have read objects of the kind. @returns the keys */
+  endAll(kind: string): readonly ObjectKey[] {
+    const running = [...this.#running.values()].flatMap((attempts) => [...attempts]);
+    this.#running.clear();
+    for (const [end] of running) end.abort(new DOMException(`${kind} is no longer active`, "AbortError"));
+    return running.map(([, key]) => key);
   }
 
   get #isUnlimited(): boolean {

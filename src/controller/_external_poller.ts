@@ -135,7 +135,8 @@ export class ExternalPoller {
     const { key, destroy } = this.#options.source.options;
     const id = key(object as never);
     if (id === undefined || destroy === undefined) return;
-    if (this.#othersOf(id, keyOf(object)).length === 0) await this.#call(this.#life, (call) => destroy(id, call));
+    if (this.#othersOf(id, keyOf(object)).length > 0) return;
+    await this.#call(this.#life, (call) => destroy(id, call));
     this.#forget(id);
   }
 
@@ -146,14 +147,16 @@ export class ExternalPoller {
     for (const id of [...this.#known.keys()]) if (!wanted.has(id)) this.#forget(id);
     if (options.fetchAll !== undefined) return await this.#sweepAll(wanted);
     const now = clock.monotonic();
-    const due = [...wanted].filter(([id]) => this.#of(id).retryAt <= now).values();
+    const due = [...wanted].filter(([id]) => this.#of(id).retryAt <= now);
+    const next = due.values();
     const worker = async () => {
-      for (const [id, keys] of due) {
+      for (const [id, keys] of next) {
         await this.#bucket?.take(stop);
         await this.#poll(id, keys);
       }
     };
-    await Promise.all(Array.from({ length: options.maxConcurrentPolls ?? defaultConcurrentPolls }, worker));
+    const workers = Math.min(options.maxConcurrentPolls ?? defaultConcurrentPolls, due.length);
+    await Promise.all(Array.from({ length: workers }, worker));
   }
 
   async #sweepAll(wanted: ReadonlyMap<string, readonly ObjectKey[]>): Promise<void> {

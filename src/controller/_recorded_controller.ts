@@ -185,6 +185,7 @@ export class RecordedAttempt {
         this.#listed(resource, filter, objects.length);
         return objects;
       },
+      whyInactive: (resource) => caches.whyInactive?.(resource),
     };
   }
 

@@ -33,6 +33,7 @@ function fixture(transport: Transport, result: WriteThroughResult = "stored", ca
   const lister = { find: () => cached } as unknown as SharedInformer<KubeObject>["lister"];
   const caches: Caches = {
     find: () => undefined,
+    whyInactive: () => undefined,
     list: () => [],
     informer: () => {
       throw new Error("not needed here");

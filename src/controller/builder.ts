@@ -202,6 +202,7 @@ function createBuilder<Primary extends Resource, Declared extends Resource>(
         keysOf: checkedKeys(draft.primary, options.to),
         writes: options.writes ?? false,
         deletes: false,
+        ...(options.activation === undefined ? {} : { activation: options.activation }),
         ...untyped(options),
       });
     },
@@ -288,19 +289,19 @@ function withDependents<Primary extends Resource>(
   if (problem !== undefined) {
     throw new TypeError(`Cannot declare dependents in controller "${draft.name}": ${problem}`);
   }
-  const watches = graph.steps.reduce((watches, { resource, track }) => {
+  const watches = graph.steps.reduce((watches, { resource, track, activation }) => {
     const existing = watches.find((watch) => resourceId(watch.resource) === resourceId(resource));
     if (existing === undefined) {
-      const watch = ownedWatch(draft, resource, { deletes: true, track });
+      const watch = ownedWatch(draft, resource, { deletes: true, track, activation });
       return [...watches, checkedWatch(draft.name, indexedByOwner(watch))];
     }
-    if (existing.role === "owns" && existing.track === track) {
+    if (existing.role === "owns" && existing.track === track && existing.activation === activation) {
       return watches.map((watch) => watch === existing ? indexedByOwner({ ...watch, deletes: true }) : watch);
     }
     const kind = resourceName(resource);
     throw new TypeError(
       `Cannot declare dependents in controller "${draft.name}": ${kind} is watched in another way. Declare it with owns() ` +
-        "and the same `track`, or not at all",
+        "and the same `track` and `activation`, or not at all",
     );
   }, draft.watches);
   return { ...draft, watches, dependents: graph };

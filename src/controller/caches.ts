@@ -38,10 +38,17 @@ export interface CacheReader {
    * @throws TypeError when the kind is not watched.
    */
   list<R extends Resource>(resource: R, filter: ListFilter): readonly Infer<R>[];
+  /**
+   * Returns why a kind with an `activation` has no cached objects, as the end of a sentence; undefined when it is active.
+   *
+   * @default every kind is active
+   */
+  whyInactive?(resource: Resource): string | undefined;
 }
 
 /** The shared caches of one process. */
 export interface Caches extends CacheReader {
+  whyInactive(resource: Resource): string | undefined;
   /** The informer of a kind; every caller gets the same one. It is created on the first call. */
   informer(resource: Resource): SharedInformer<KubeObject>;
   /** The informer of a kind, or undefined when `informer` was never called for the kind. */

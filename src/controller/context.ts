@@ -127,6 +127,12 @@ export interface ReconcileContext<Primary extends Resource, in Declared extends 
    */
   list<R extends Resource>(resource: DeclaredKind<R, Declared>, filter?: ListFilter): Read<R, readonly Infer<R>[]>;
   /**
+   * True while a kind with an `activation` is watched and its cache has all objects; always true for a kind without. While it
+   * is false, reads of the kind find nothing, and `apply` is an error. An attempt that runs when it becomes false is ended,
+   * and repeated.
+   */
+  isActive<R extends Resource>(resource: DeclaredKind<R, Declared>): boolean;
+  /**
    * Creates or changes a dependent of the object so that it has the desired values, by server-side apply. Nothing is sent
    * if it already has them. Fields that an earlier apply set and that are no longer desired are removed. The object
    * becomes the controller of the dependent; for a kind that is declared with `track: "labels"`, labels name it instead.
@@ -269,6 +275,7 @@ export function reconcileContext<Primary extends Resource, Declared extends Reso
         () => isBounded(resource) ? toolbox.readAll(resource, filter) : listFromServer(toolbox, resource, filter),
       );
     },
+    isActive: (resource) => toolbox.isActive(resourceIn(resource)),
     async apply(declaredDesired) {
       const desired = desiredIn(declaredDesired);
       return await toolbox.apply(resourceOf(declared, desired), desired, owner);

@@ -10,7 +10,7 @@ import { keyOf, type KubeObject, type ObjectKey, type Resource, resourceName, sp
 import { jittered, scope } from "../async/mod.ts";
 import { EvictedBodyError, type HandlerRegistration, type InterveningChange, type Writer } from "../cache/mod.ts";
 import { type Logger, logger } from "../observe/mod.ts";
-import { defaultRateLimiter, lowPriority, WorkQueue } from "../queue/mod.ts";
+import { defaultRateLimiter, lowPriority, resyncPriority, WorkQueue } from "../queue/mod.ts";
 import { ActiveNamespaces } from "./_active_namespaces.ts";
 import { acceptsChange } from "./_accepted_changes.ts";
 import { DebouncedKeys } from "./_debounced_keys.ts";
@@ -32,10 +32,12 @@ import {
 } from "./_worker.ts";
 import { WriteThrough } from "./_write_through.ts";
 import { hasBounded, keysOfObject } from "./bounded_kinds.ts";
+import { listenToActivations } from "./activation.ts";
 import { isInHub } from "./clusters.ts";
 import { checkedKey, type ControllerDefinition, type WatchDefinition } from "./controller_definition.ts";
 import type { ControllerDependencies } from "./controller_dependencies.ts";
 import { keepSourceRunning } from "./event_source.ts";
+import { findGainedKeys } from "./_gained_keys.ts";
 import { DeletedObjects } from "./deleted_objects.ts";
 import type { ExternalItems } from "./external.ts";
 import type { Change } from "./predicate.ts";
@@ -75,7 +77,10 @@ export class Controller {
     const findPrimary = (key: ObjectKey) => this.#findPrimary(key);
     this.#shardedKeys = dependencies.shards && new ShardedKeys(dependencies.shards, findPrimary);
     const own = definition.watches.filter(({ resource }) => !isInHub(resource));
-    this.#namespaces = new ActiveNamespaces(() => own.map(({ resource }) => caches.informer(resource)));
+    const hasActivations = own.some(({ activation }) => activation !== undefined);
+    this.#namespaces = new ActiveNamespaces(() => own.map(({ resource }) => caches.informer(resource)), {
+      hasActivations,
+    });
     this.#deletedDependents = new DeletedDependents(definition.primary, findPrimary, definition.name);
     this.#writeThrough = new WriteThrough({
       ...{ controller: definition.name, client, caches, clock, log: this.#log },
@@ -139,7 +144,7 @@ export class Controller {
   async run(stop: AbortSignal, kill: AbortSignal): Promise<void> {
     const { definition, caches, shards } = this.#dependencies;
     using _activating = shards?.listen((slots) =>
-      this.#enqueueAgain(undefined, (key) => slots.has(this.#shardedKeys?.slotOf(key) ?? -1))
+      this.#enqueueGained(undefined, (key) => slots.has(this.#shardedKeys?.slotOf(key) ?? -1))
     );
     for (const { resource, indices } of definition.watches) {
       if (indices !== undefined) caches.informer(resource).addIndexers(indices);
@@ -148,6 +153,7 @@ export class Controller {
     try {
       await Promise.all(registrations.map((registration) => registration.synced(stop)));
       this.#isSynced = true;
+      using _activations = listenToActivations(definition, caches, (...change) => this.#noteActivation(...change));
       this.#log.info("starting workers", { count: definition.options.maxConcurrentReconciles ?? 1 });
       using externals = this.#createExternals(kill);
       this.#daemons = this.#createDaemons(kill);
@@ -167,8 +173,14 @@ export class Controller {
     const { caches, definition, random } = this.#dependencies;
     const { resyncMs = this.#dependencies.resyncMs } = definition.options;
     const source = resourceName(watch.resource);
-    const onChange = (change: Change, isInitial: boolean) => this.#enqueueChange(watch, source, change, isInitial);
-    return caches.informer(watch.resource).addHandler({
+    const informer = caches.informer(watch.resource);
+    const { activation } = informer;
+    const onChange = (change: Change, isInitial: boolean) => {
+      // While the cache of a kind is being filled, its changes wait: all keys are enqueued when it becomes active.
+      const isFilling = activation !== undefined && activation.state.kind !== "active" && this.#isSynced;
+      if (!isFilling) this.#enqueueChange(watch, source, change, isInitial);
+    };
+    return informer.addHandler({
       onAdd: (object, { isInInitialList, writtenBy, entry }) =>
         onChange({ kind: "added", object, writtenBy, entry }, isInInitialList),
       onUpdate: (old, object, { writtenBy, entry }) =>
@@ -198,18 +210,12 @@ export class Controller {
       return;
     }
     const { object, writtenBy } = change;
-    const cause: Cause = {
-      source,
-      change: change.kind,
-      key: keyOf(object),
-      resourceVersion: object.metadata.resourceVersion,
-      writtenBy,
-    };
+    const cause: Cause = { ...causeOf(source, change), writtenBy };
     // The end of an object is always delivered: a reconcile that deletes an object waits for it, and with a finalizer it
     // comes later, from another client.
     const ownKey = change.kind === "deleted" ? undefined : this.#ownKey(writtenBy);
     if (change.kind === "deleted" && watch.role === "for") this.#shardedKeys?.noteDeleted(keyOf(object), object);
-    const priority = isInitial ? lowPriority : undefined;
+    const priority = isInitial ? lowPriority : isResync(change) ? resyncPriority : undefined;
     const { caches } = this.#dependencies;
     const keys = keysOfObject(this.definition, watch, object, caches);
     for (const key of keys) this.#add(key, key === ownKey, watch, change, { cause, priority });
@@ -227,7 +233,7 @@ export class Controller {
   #enqueueNamespace(namespace: string): void {
     if (!this.#namespaces.isActive(namespace)) return;
     this.#log.info("namespace joined", { namespace });
-    this.#enqueueAgain(namespace, (key) => splitKey(key).namespace === namespace);
+    this.#enqueueGained(namespace, (key) => splitKey(key).namespace === namespace);
   }
 
   /** A namespace has left the caches. Its objects were not deleted: nothing is done for its keys any more. */
@@ -238,21 +244,28 @@ export class Controller {
     this.#daemons?.removeWhere(isGone);
   }
 
+  /** A condition has changed, and with it what each object is decided on. @param inactivity undefined when the kind is active */
+  #noteActivation(resource: Resource, inactivity: string | undefined): void {
+    const source = resourceName(resource);
+    const ended = inactivity === undefined ? [] : this.#namespaces.endAll(source);
+    this.#log.info(inactivity === undefined ? "kind is active" : "kind is not active", { source, reason: inactivity });
+    this.#enqueueGained(undefined, () => true);
+    for (const key of ended) this.#enqueueFrom(source, key);
+  }
+
   /** Keys have become ones of this process: enqueues them, as at a start. @param namespace that of the changed objects */
-  #enqueueAgain(namespace: string | undefined, isNew: (key: ObjectKey) => boolean): void {
+  #enqueueGained(namespace: string | undefined, isNew: (key: ObjectKey) => boolean): void {
     const { definition, caches } = this.#dependencies;
-    for (const watch of definition.watches) {
-      const source = resourceName(watch.resource);
-      for (const object of caches.findInformer(watch.resource)?.lister.list({ namespace }) ?? []) {
-        const change: Change = { kind: "added", object };
-        if (!this.#isAccepted(watch, change)) continue;
-        const { resourceVersion } = object.metadata;
-        const cause: Cause = { source, change: "added", key: keyOf(object), resourceVersion };
-        for (const key of keysOfObject(definition, watch, object, caches)) {
-          if (!isNew(key)) continue;
-          this.#add(key, false, watch, change, { cause, priority: lowPriority });
-        }
-      }
+    const isGained = (key: ObjectKey) => isNew(key) && this.#isOurs(key);
+    const isAccepted = (watch: WatchDefinition, change: Change) => this.#isAccepted(watch, change);
+    const gained = findGainedKeys({ definition, caches, namespace, isGained, isAccepted });
+    for (const { key, isUrgent, reasons } of gained) {
+      const causes = reasons.map(([{ resource, role }, change]): Cause => {
+        const entry = this.#recorded?.enqueued(resource, role, change, "queued", key);
+        return { ...causeOf(resourceName(resource), change), entry };
+      });
+      // All causes at once: a worker that waits would reconcile the key for the first one already.
+      this.queue.addWithCauses(key, causes, { priority: isUrgent ? 0 : lowPriority });
     }
   }
 
@@ -273,7 +286,8 @@ export class Controller {
     const entry = this.#recorded?.enqueued(resource, role, change, isOwnWrite ? "own-write" : "queued", key);
     if (isOwnWrite) return;
     const recorded = entry === undefined ? options : { ...options, cause: { ...options.cause, entry } };
-    if (debounce === undefined || options.priority === lowPriority) this.queue.add(key, recorded);
+    // Only changes come in bursts.
+    if (debounce === undefined || options.priority !== undefined) this.queue.add(key, recorded);
     else this.#debounced.note(key, recorded.cause.source, recorded.cause, debounce);
   }
 
@@ -287,8 +301,8 @@ export class Controller {
   }
 
   /** Another client wrote between what a key had read and what it wrote: the key has to look again. */
-  #enqueueIntervening(watch: WatchDefinition, source: string, change: InterveningChange<KubeObject>): void {
-    const { old, current, writer } = change;
+  #enqueueIntervening(watch: WatchDefinition, source: string, intervening: InterveningChange<KubeObject>): void {
+    const { old, current, writer } = intervening;
     if (this.#ownKey(writer) === undefined) return;
     const object = current ?? old;
     if (object === undefined) return;
@@ -296,20 +310,9 @@ export class Controller {
       ? { kind: current === undefined ? "deleted" : "added", object }
       : { kind: "updated", object, old };
     if (watch.when !== undefined && !this.#isAccepted(watch, seen)) return;
-    const cause: Cause = {
-      source,
-      change: seen.kind,
-      key: keyOf(object),
-      resourceVersion: object.metadata.resourceVersion,
-      entry: this.#recorded?.enqueued(
-        watch.resource,
-        watch.role,
-        { ...seen, entry: writer.entry },
-        "queued",
-        writer.key,
-      ),
-    };
-    this.queue.add(writer.key, { cause });
+    const change = { ...seen, entry: writer.entry };
+    const entry = this.#recorded?.enqueued(watch.resource, watch.role, change, "queued", writer.key);
+    this.queue.add(writer.key, { cause: { ...causeOf(source, seen), entry } });
   }
 
   #isAccepted(watch: WatchDefinition, change: Change): boolean {
@@ -471,6 +474,16 @@ export class Controller {
     const onEvent = reconcileMetrics?.daemons(() => daemons.counts);
     return daemons;
   }
+}
+
+/** A change as a cause. @param source the kind of its object */
+function causeOf(source: string, { kind, object }: Change): Cause {
+  return { source, change: kind, key: keyOf(object), resourceVersion: object.metadata.resourceVersion };
+}
+
+/** A resync delivers each cached object as an update of itself. */
+function isResync(change: Change): boolean {
+  return change.kind === "updated" && change.old === change.object;
 }
 
 function namespaceOfKey(key: ObjectKey): string {

@@ -18,6 +18,7 @@ import {
 } from "../api/mod.ts";
 import type { Indexers } from "../cache/mod.ts";
 import type { RateLimiter } from "../queue/mod.ts";
+import type { ActivationCondition } from "./activation.ts";
 import type { CacheReader } from "./caches.ts";
 import type { DaemonDefinition } from "./daemon.ts";
 import type { Dependents } from "./dependents_state.ts";
@@ -220,6 +221,8 @@ export interface WatchDefinition {
   readonly indices?: Indexers<KubeObject>;
   /** Changes are collected before a key is enqueued. @default each change enqueues at once */
   readonly debounce?: Debounce;
+  /** The condition under which the kind is watched. @default it is always watched */
+  readonly activation?: ActivationCondition;
 }
 
 /** How long changes of a watched kind are collected, see `debounceMs` of the builder. */

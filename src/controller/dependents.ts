@@ -12,6 +12,7 @@
  */
 import { type Infer, type Resource, resourceId, resourceName } from "../api/mod.ts";
 import type { DeleteOptions } from "../client/mod.ts";
+import type { ActivationCondition } from "./activation.ts";
 import type { Watchable } from "./caches.ts";
 import type { ReconcileContext } from "./context.ts";
 import type { Dependent, Dependents, Earlier } from "./dependents_state.ts";
@@ -60,6 +61,11 @@ export interface DependentOptions<
   readonly desired: (ctx: DependentContext<Primary, Reads>, earlier: Earlier<After>) => Out | string;
   /** How the objects refer to the owner, see `owns`. @default by a controller reference */
   readonly track?: "labels";
+  /**
+   * The condition under which the kind is watched, see `whenServed`. While it does not hold, this dependent and those after
+   * it are skipped: nothing is written, and nothing is deleted. @default it is always watched
+   */
+  readonly activation?: ActivationCondition;
   /**
    * How the objects are deleted. With "Foreground" an object is gone only when its own dependents are, so that the order
    * includes the Pods of a Deployment. @default "Foreground"
@@ -170,7 +176,8 @@ function create<
       `Cannot create dependent "${name}": the name has other characters than letters, digits and "-"`,
     );
   }
-  const { of, after = [], reads = [], when, readyWhen, track, propagationPolicy = "Foreground" } = options;
+  const { of, after = [], reads = [], when, readyWhen, track, activation } = options;
+  const { propagationPolicy = "Foreground" } = options;
   return Object.freeze({
     name,
     resource,
@@ -178,6 +185,7 @@ function create<
     after,
     reads,
     track,
+    activation,
     propagationPolicy,
     // The runtime calls the functions with the context and the objects that the types above promise.
     run: {
@@ -197,6 +205,7 @@ function create<
  * builder, and call `ctx.applyDependents()` in the reconciler.
  *
  * - A dependent is created and changed only while all dependents in its `after` are ready.
+ * - While its `activation` does not hold, it and all that come after it stay as they are.
  * - When `when` is false, it and all that come after it are deleted, the last one first. They are deleted in the same order
  *   when the owner is deleted: a finalizer keeps the owner, and each waits until those after it are gone. What exists, and
  *   after what, is read from annotations of the objects, so a dependent that is no longer in the list is deleted too.
@@ -270,6 +279,8 @@ function problemOf(step: Dependent, { primary, before, tracks }: Above): string 
   const missing = step.after.find((one) => before.get(one.name) !== one);
   if (missing !== undefined) return `"${name}" is after "${missing.name}", which does not stand before it`;
   const other = tracks.get(resourceId(step.resource));
-  if (other === undefined || other.track === step.track) return undefined;
-  return `"${name}" and "${other.name}" are of the kind ${step.resource.kind}, and only one has track: "labels"`;
+  if (other === undefined) return undefined;
+  const both = `"${name}" and "${other.name}" are of the kind ${step.resource.kind}`;
+  if (other.track !== step.track) return `${both}, and only one has track: "labels"`;
+  return other.activation === step.activation ? undefined : `${both}, and have another activation`;
 }

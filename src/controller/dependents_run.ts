@@ -24,6 +24,8 @@ export interface DependentsTools {
   readonly owner: Owner;
   readonly pruner: Pruner;
   readonly signal: AbortSignal;
+  /** Why a kind is not active, as the end of a sentence; undefined when it is. */
+  whyInactive(resource: Resource): string | undefined;
   apply(resource: Resource, desired: object): Promise<KubeObject>;
   /** The error that ends an attempt whose owner is not the one on the server. */
   onOwnerChanged(live: KubeObject): Error;
@@ -117,7 +119,8 @@ class DependentsAttempt {
     const { name, run } = step;
     const cached = this.#objectsOf(name).map(({ object }) => object);
     try {
-      const gate = this.#closedGate(step) ?? (run.when(this.#ctx) ? this.#awaitedGate(step) : excludedHere);
+      const gate = this.#inactiveGate(step) ?? this.#closedGate(step) ??
+        (run.when(this.#ctx) ? this.#awaitedGate(step) : excludedHere);
       const desired = gate ?? this.#desiredBy(step);
       if ("kind" in desired) {
         if (cached.length > 0) this.#shown.set(name, run.show(cached));
@@ -153,13 +156,22 @@ class DependentsAttempt {
   /** Deletes the objects that no dependent names any more, once everything is ready. */
   async deleteStale(): Promise<void> {
     if (!this.state().isReady) return;
-    const isStale = ({ resource, object }: HeldObject) => !this.#named.has(idOf(resource, object));
+    const isStale = ({ resource, object, name }: HeldObject) =>
+      !this.#named.has(idOf(resource, object)) && this.#statuses.get(name)?.kind !== "inactive";
     if (this.#held.some(isStale)) await this.#delete(() => heldObjects(this.#graph, this.#tools).filter(isStale));
   }
 
   async #delete(find: () => readonly HeldObject[]): Promise<void> {
     const { pruner, owner, onOwnerChanged } = this.#tools;
     await deleteInReverse(find, (objects) => pruner.removeUnlessOwnerChanged(objects, owner, onOwnerChanged));
+  }
+
+  /** Why the kind of the dependent, or of an earlier one, is not active. */
+  #inactiveGate({ resource, after }: Dependent): Gate | undefined {
+    const why = this.#tools.whyInactive(resource);
+    if (why !== undefined) return { kind: "inactive", reason: `is not active: ${why}` };
+    const before = after.find(({ name }) => this.#statuses.get(name)?.kind === "inactive");
+    return before && { kind: "inactive", reason: `comes after ${before.name}, which is not active` };
   }
 
   /** The exclusion of an earlier dependent, which excludes this one. */
@@ -219,7 +231,7 @@ class DependentsAttempt {
   }
 }
 
-type Gate = { readonly kind: "excluded" | "waiting"; readonly reason: string };
+type Gate = { readonly kind: "inactive" | "excluded" | "waiting"; readonly reason: string };
 
 const excludedHere: Gate = { kind: "excluded", reason: "is excluded by its when" };
 

@@ -4,6 +4,7 @@
  */
 import type { ConditionNow, KubeObject, Resource } from "../api/mod.ts";
 import type { DeleteOptions } from "../client/mod.ts";
+import type { ActivationCondition } from "./activation.ts";
 import { done, type Result, TerminalError } from "./request.ts";
 
 /**
@@ -23,6 +24,8 @@ export interface Dependent<R extends Resource = Resource, Name extends string = 
   readonly reads: readonly Resource[];
   /** How its objects refer to the owner. @default by a controller reference */
   readonly track?: "labels";
+  /** The condition under which its kind is watched. @default it is always watched */
+  readonly activation?: ActivationCondition;
   /** How its objects are deleted. @default "Foreground" */
   readonly propagationPolicy?: DeleteOptions["propagationPolicy"];
   /** The functions of its options, without types. */
@@ -69,6 +72,8 @@ export type DependentStatus =
     | { readonly kind: "notReady"; readonly reason: string }
     /** Nothing was sent, because an earlier dependent is not ready, or `desired` waits. The reason says for what. */
     | { readonly kind: "waiting"; readonly reason: string }
+    /** Its kind is not active, or that of one in `after`: nothing is sent, and what exists stays. The reason says why. */
+    | { readonly kind: "inactive"; readonly reason: string }
     /** It should not exist, and does not. The reason names the `when` that says so. */
     | { readonly kind: "excluded"; readonly reason: string }
     /** It should not exist, and its objects are not gone yet. */
@@ -133,26 +138,24 @@ export class DependentsState {
     this.#shown = shown;
   }
 
-  /** True when each dependent is ready, or excluded and gone. */
+  /** True when each dependent is ready, or not active, or excluded and gone. */
   get isReady(): boolean {
-    return this.dependents.every(({ kind }) => kind === "ready" || kind === "excluded");
+    return this.dependents.every(({ kind }) => kind === "ready" || kind === "excluded" || kind === "inactive");
   }
 
   /** The condition `DependentsReady`: its message names each dependent that is not ready, and the gate it waits for. */
   get condition(): ConditionNow {
     const { generation: observedGeneration } = this.#owner.metadata;
     const type = "DependentsReady";
-    const closed = this.dependents.flatMap((one) =>
-      one.kind === "ready" || one.kind === "excluded" ? [] : [`${one.name} ${one.reason}`]
-    );
+    const isClosed = ({ kind }: DependentStatus) => kind !== "ready" && kind !== "excluded" && kind !== "inactive";
+    const closed = sentencesOf(this.dependents, isClosed);
     if (closed.length === 0) {
-      const message = `${this.dependents.filter(({ kind }) => kind === "ready").length} dependents are ready`;
+      const ready = `${this.dependents.filter(({ kind }) => kind === "ready").length} dependents are ready`;
+      const message = shortened([ready, ...sentencesOf(this.dependents, ({ kind }) => kind === "inactive")]);
       return { type, status: "True", reason: "Ready", message, observedGeneration };
     }
     const reason = reasons.find(([kind]) => this.dependents.some((one) => one.kind === kind))?.[1] ?? "NotReady";
-    const text = closed.join("; ");
-    const message = text.length > maxMessageChars ? `${text.slice(0, maxMessageChars - 1)}…` : text;
-    return { type, status: "False", reason, message, observedGeneration };
+    return { type, status: "False", reason, message: shortened(closed), observedGeneration };
   }
 
   /** What the later dependents see of `dependent`; undefined when it does not exist. */
@@ -176,6 +179,18 @@ export class DependentsState {
     if (errors.every((error) => error instanceof TerminalError)) throw new TerminalError(message, { cause });
     throw new Error(message, { cause });
   }
+}
+
+function sentencesOf(
+  dependents: readonly DependentStatus[],
+  isMeant: (one: DependentStatus) => boolean,
+): readonly string[] {
+  return dependents.flatMap((one) => "reason" in one && isMeant(one) ? [`${one.name} ${one.reason}`] : []);
+}
+
+function shortened(sentences: readonly string[]): string {
+  const text = sentences.join("; ");
+  return text.length > maxMessageChars ? `${text.slice(0, maxMessageChars - 1)}…` : text;
 }
 
 /** The reason of the condition: the first of these states that a dependent has. */

@@ -7,7 +7,7 @@
  * fails is repeated with backoff, and keeps what was found before. Only the replica that reconciles an object polls for it.
  * What a reconciler has set is not replaced by a read that began before. A reconciler is told that a resource does not exist only
  * after a live look at its object, so an old cache does not create what belongs to a deleted object.
- * Caveats: a process that has lost its Lease may still call the external system, which no fence protects. what was found is lost with the process; the first reconcile of an object reads it again.
+ * Caveats: a process that has lost its Lease may still call the external system, which no fence protects. What was found is lost with the process; the first reconcile of an object reads it again.
  */
 import type { Infer, KubeObject, Resource } from "../api/mod.ts";
 import type { Clock } from "../async/mod.ts";
@@ -125,6 +125,8 @@ export function external<R extends Resource, Item>(
   for (const [limit, value] of Object.entries(limits)) {
     if (!(value > 0)) throw new RangeError(wrong(`${limit} ${value} is not greater than 0`));
   }
+  if (everyMs === Infinity) throw new RangeError(wrong("everyMs is not finite"));
+  if (!(maxConcurrentPolls >= 1)) throw new RangeError(wrong(`maxConcurrentPolls ${maxConcurrentPolls} is below 1`));
   if (!(rateLimit.burst >= 1)) throw new RangeError(wrong(`burst ${rateLimit.burst} is below 1`));
   if (fetch === undefined && fetchAll === undefined) throw new TypeError(wrong("it has neither fetch nor fetchAll"));
   return { name, primary, options };

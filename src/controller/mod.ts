@@ -1,6 +1,13 @@
 /** From a change in a cache to a reconcile: the builder, the Controller, its workers, and what a reconciler can do. */
 export { type Builder, controller, type ReconcileFunction } from "./builder.ts";
-export type { MappedWatchOptions, OwnOptionsOf, PrimaryOptionsOf, WatchOptionsOf } from "./watch_options.ts";
+export { type ActivationCondition, inactivityOf, isServedCondition, whenObject, whenServed } from "./activation.ts";
+export type {
+  ActivationOptions,
+  MappedWatchOptions,
+  OwnOptionsOf,
+  PrimaryOptionsOf,
+  WatchOptionsOf,
+} from "./watch_options.ts";
 export type { ImpersonationRules } from "./impersonation.ts";
 export { boundedIndices } from "./bounded_kinds.ts";
 export {

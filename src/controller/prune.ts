@@ -18,7 +18,7 @@ import {
   resourceName,
   splitKey,
 } from "../api/mod.ts";
-import type { Client, DeleteOptions } from "../client/mod.ts";
+import { type Client, type DeleteOptions, isNotFound } from "../client/mod.ts";
 import { firstDifference } from "./_diff.ts";
 import type { CacheReader } from "./caches.ts";
 import {
@@ -215,11 +215,15 @@ export class Pruner {
     return await this.#removeEach(candidates, (resource, live) => isOrphan(resource, live, owner?.metadata.uid));
   }
 
-  /** The dependents of `owner` as the server lists them, also those that are being deleted. */
+  /** The dependents of `owner` as the server lists them, also those that are being deleted. A kind that it does not have has none. */
   async #listOwned(resource: Resource, filter: DependentFilter, owner: Owner): Promise<readonly KubeObject[]> {
     const { client, signal, ownership } = this.#options;
     const kind = resource as Resource<KubeObject>;
-    const { items } = await client.listAll(kind, { ...filter, metadataOnly: true, signal });
+    const listed = client.listAll(kind, { ...filter, metadataOnly: true, signal });
+    const { items } = await listed.catch((error: unknown) => {
+      if (isNotFound(error)) return { items: [] };
+      throw error;
+    });
     return items.filter((object) => ownership.of(resource).isOwned(object, owner));
   }
 

@@ -28,6 +28,8 @@ export interface ReplayedControllerOptions {
   /** What mappings of changes read, and who the owners of deleted dependents are. */
   readonly caches: CacheReader;
   readonly clock: Clock;
+  /** The cluster in which a Fleet ran it. @default no Fleet, or its hub */
+  readonly cluster?: string;
 }
 
 /** One attempt. */
@@ -91,10 +93,10 @@ export class ReplayedController {
   }
 
   #createAttempt(): (request: ReplayedRequest) => Promise<Outcome> {
-    const { definition, caches, clock } = this.#options;
+    const { definition, caches, clock, cluster } = this.#options;
     // One function for all attempts: what it remembers is part of the controller.
     const attempt = createReconcileAttempt({
-      ...{ definition, caches, clock },
+      ...{ definition, caches, clock, ...(cluster === undefined ? {} : { cluster }) },
       client: new Client(() => Promise.reject(new Error("Cannot send a request outside of an attempt"))),
       events: { record: () => {} },
       kill: new AbortController().signal,

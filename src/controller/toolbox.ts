@@ -11,6 +11,7 @@ import {
   type Infer,
   keyOf,
   type KubeObject,
+  kubeObject,
   type ObjectKey,
   printExactJson,
   type Resource,
@@ -27,7 +28,6 @@ import {
   isConflict,
   isNotFound,
   type Patch,
-  type PatchValue,
 } from "../client/mod.ts";
 import type { Fields, Logger } from "../observe/mod.ts";
 import {
@@ -38,6 +38,7 @@ import {
   firstDifference,
   NormalizationCache,
 } from "./_diff.ts";
+import { assertActive } from "./activation.ts";
 import { isBounded } from "./caches.ts";
 import { type ClusterIdentity, type Hub, isInHub } from "./clusters.ts";
 import { applyDependents, deleteDependents, type DependentsTools } from "./dependents_run.ts";
@@ -49,6 +50,7 @@ import { assertOwnerCurrent, NotControlledError, OwnerChangedError } from "./own
 import { type Owner, type Ownership, referencesOnly } from "./ownership.ts";
 import { type DependentFilter, Pruner } from "./prune.ts";
 import type { Cause, EventNote, Request } from "./request.ts";
+import { writeStatus } from "./_status_patch.ts";
 import type { ToolboxOptions } from "./toolbox_options.ts";
 
 /** No stored object has this version. In an apply it means that the object must not exist (ADR 0007). */
@@ -88,12 +90,9 @@ export class Toolbox {
     this.#options = options;
     this.#normalizations = options.normalizations ?? new NormalizationCache();
     this.#ownership = options.ownership ?? referencesOnly;
+    const { client, caches, fieldManager, signal } = options;
     this.#pruner = new Pruner({
-      client: options.client,
-      caches: options.caches,
-      ownership: this.#ownership,
-      fieldManager: options.fieldManager,
-      signal: options.signal,
+      ...{ client, caches, fieldManager, signal, ownership: this.#ownership },
       remove: (resource, object, policy) => this.#remove(resource, object, policy),
     });
   }
@@ -180,6 +179,11 @@ export class Toolbox {
     return this.list(resource, filter);
   }
 
+  /** True while a kind with an `activation` is watched and cached; always true for a kind without. */
+  isActive(resource: Resource): boolean {
+    return this.#options.caches.whyInactive?.(resource) === undefined;
+  }
+
   /** Records an Event about an object. Does not wait for the server. */
   event(note: EventNote): void {
     this.#options.events.record(note);
@@ -195,8 +199,8 @@ export class Toolbox {
    * @param owner Becomes the controller of a created object; it must already be the controller of an existing object.
    * @returns The live object; the cached one when no write was necessary.
    * @throws NotControlledError when `owner` does not control the existing object.
-   * @throws TerminalError when no owner reference can lead from the dependent to the owner: it is in another namespace, or
-   * cluster-scoped while the owner is not, and its kind is not declared with `track: "labels"`.
+   * @throws TerminalError when its kind is not active, or no owner reference can lead from the dependent to the owner: it is in
+   * another namespace, or cluster-scoped while the owner is not, and its kind is not declared with `track: "labels"`.
    * @throws ApiError when the server rejects a request.
    */
   async apply<R extends Resource>(resource: R, desired: Desired<R>, owner: Owner): Promise<Infer<R>> {
@@ -204,6 +208,7 @@ export class Toolbox {
     const metadata = this.#ownership.of(resource).claim(kubeObject(desired), owner);
     const desiredObject = { ...desired, metadata } as Desired<R>;
     const key = keyOf(desiredObject);
+    assertActive(resource, key, this.#options.caches.whyInactive?.(resource));
     const cached = isBounded(resource) ? await this.read(resource, key) : this.find(resource, key);
     if (cached !== undefined) return await this.#applyIfDifferent(resource, desiredObject, cached, owner);
     const { deletedDependents } = this.#options;
@@ -236,23 +241,28 @@ export class Toolbox {
    */
   async applyFields<R extends Resource>(resource: R, desired: Desired<R>): Promise<Infer<R> | undefined> {
     const key = keyOf(desired);
+    assertActive(resource, key, this.#options.caches.whyInactive?.(resource));
     const cached = isBounded(resource) ? await this.read(resource, key) : this.find(resource, key);
     return cached === undefined ? undefined : await this.#applyIfDifferent(resource, desired, cached, undefined);
   }
 
   /**
-   * Writes the given fields of the status, unless the object already has them.
+   * Writes the given fields of the status, unless the object already has them. Another object of that name is not written.
    *
    * @returns The live object; the given one when no write was necessary.
-   * @throws ApiError when the server rejects it.
+   * @throws OwnerChangedError when the object is not the cached one any more; ApiError when the server rejects it.
    */
   async patchStatus<R extends Resource>(resource: R, object: Infer<R>, status: object): Promise<Infer<R>> {
-    const field = firstDifference(statusOf(object), status);
+    const known = kubeObject(object);
+    const field = firstDifference(Reflect.get(known, "status"), status);
     if (field === undefined) return object;
-    const value = { status } as PatchValue<Infer<R>>;
-    const live = await this.patch(resource, object, { kind: "merge", value }, "status");
-    const desired = printExactJson(status);
-    this.#options.onRepair({ resource, object: kubeObject(object), field: `status.${field}`, desired });
+    const live = await writeStatus(
+      known,
+      status,
+      (operations): Promise<Infer<R>> => this.patch(resource, object, { kind: "json", operations }, "status"),
+    );
+    if (live === undefined) throw new OwnerChangedError("write the status", { resource, object: known }, "newer");
+    this.#options.onRepair({ resource, object: known, field: `status.${field}`, desired: printExactJson(status) });
     return live;
   }
 
@@ -392,16 +402,14 @@ export class Toolbox {
       owner,
       pruner: this.#pruner,
       signal: this.signal,
+      whyInactive: (resource) => this.#options.caches.whyInactive?.(resource),
       apply: async (resource, desired) => kubeObject(await this.apply(resource, desired as Desired<Resource>, owner)),
       onOwnerChanged: this.#onOwnerChanged(owner),
     };
   }
 
   /** Lets the key wait until the cache has the owner that the server has. */
-  #onOwnerChanged(
-    owner: Owner,
-    action = "create or delete dependents",
-  ): (live: KubeObject | undefined) => Error {
+  #onOwnerChanged(owner: Owner, action = "create or delete dependents"): (live: KubeObject | undefined) => Error {
     return (live) => {
       if (live !== undefined) this.#options.observeLive?.(owner.resource, live);
       return new OwnerChangedError(action, owner, live === undefined ? "deleted" : "newer");
@@ -487,13 +495,4 @@ export class Toolbox {
     };
     return { [Symbol.dispose]: log };
   }
-}
-
-/** Every object of every Resource is a KubeObject; TypeScript cannot see that through `Infer` of a type parameter. */
-function kubeObject(object: unknown): KubeObject {
-  return object as KubeObject;
-}
-
-function statusOf(object: unknown): unknown {
-  return (object as { readonly status?: unknown }).status;
 }

@@ -138,6 +138,9 @@ test("[75] a create that conflicts with an object missing in the cache reads it 
   assert(error instanceof NotControlledError);
 });
 
+/** The condition of a write of the status. */
+const exactly = { op: "test", path: "/metadata/uid", value: "u-shop" };
+
 test("[65] patchStatus() does not write a status that the object already has", async () => {
   const namespace = { ...owner.object, kind: "Namespace" as const, spec: {}, status: { phase: "Active" as const } };
   const b = toolboxWith(undefined);
@@ -150,7 +153,7 @@ test("patchStatus() patches only the given fields, on the status subresource", a
   const b = toolboxWith(undefined, Response.json(namespace));
   await b.toolbox.patchStatus(Namespace, namespace, { phase: "Terminating" });
   assertEquals([b.sent[0]?.method, b.sent[0]?.url.pathname], ["PATCH", "/api/v1/namespaces/shop/status"]);
-  assertEquals(b.sent[0]?.body, { status: { phase: "Terminating" } });
+  assertEquals(b.sent[0]?.body, [exactly, { op: "add", path: "/status/phase", value: "Terminating" }]);
 });
 
 test("[52] delete() deletes a dependent by UID and version, after a live read of its owner", async () => {
@@ -222,7 +225,7 @@ test("patchStatus() removes a key of a status map with null", async () => {
   const namespace = { ...owner.object, kind: "Namespace" as const, spec: {}, status: { phase: "Active" as const } };
   const b = toolboxWith(undefined, Response.json(namespace));
   await b.toolbox.patchStatus(Namespace, namespace, { phase: null });
-  assertEquals(b.sent[0]?.body, { status: { phase: null } });
+  assertEquals(b.sent[0]?.body, [exactly, { op: "remove", path: "/status/phase" }]);
 });
 
 /** A Toolbox that knows a deleted dependent, in front of a server that sends these responses. */

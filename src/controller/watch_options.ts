@@ -3,7 +3,9 @@
  * runs here.
  */
 import { type Infer, type KubeObject, type ObjectKey, type Resource, resourceName } from "../api/mod.ts";
+import type { ActivationCondition } from "./activation.ts";
 import { type CacheReader, isNotCached } from "./caches.ts";
+import { isInHub } from "./clusters.ts";
 import { checkedKey, type Debounce, keyOfController, type WatchDefinition } from "./controller_definition.ts";
 import { indexByOwner, keyOfTracker, ownerIndex } from "./label_tracking.ts";
 import type { Predicate } from "./predicate.ts";
@@ -26,6 +28,17 @@ export interface WatchOptionsOf<R extends Resource> {
   readonly debounceMs?: number;
   /** Milliseconds after the first change at which it is reconciled at the latest. @default ten times `debounceMs` */
   readonly maxMs?: number;
+}
+
+/** What decides whether a kind is watched at all. */
+export interface ActivationOptions {
+  /**
+   * The condition under which the kind is watched, see `whenServed` and `whenObject`. While it does not hold, nothing of the
+   * kind is listed or watched, and reads find nothing; `ctx.isActive` tells that from a kind without objects. Objects are
+   * forgotten when it ends to hold: they are not deleted, and not reported as deleted. After each change of the condition, all
+   * primary objects are reconciled. @default it is always watched
+   */
+  readonly activation?: ActivationCondition;
 }
 
 /** Options of the primary kind; the second argument of `for`. */
@@ -62,7 +75,7 @@ export interface PrimaryOptionsOf<R extends Resource> extends WatchOptionsOf<R> 
  * console.assert(world.find(ConfigMap, "default/copy") === undefined);
  * ```
  */
-export interface OwnOptionsOf<R extends Resource> extends WatchOptionsOf<R> {
+export interface OwnOptionsOf<R extends Resource> extends WatchOptionsOf<R>, ActivationOptions {
   /** The reconciler uses `ctx.delete` or `ctx.deleteAll` on these objects. @default false */
   readonly deletes?: boolean;
   /** `ctx.prune()` deletes the objects of this kind that the reconciler no longer applies. @default false */
@@ -83,7 +96,7 @@ export interface OwnOptionsOf<R extends Resource> extends WatchOptionsOf<R> {
 }
 
 /** Options of a kind that the reconciler reads; the second argument of `watches`. */
-export interface MappedWatchOptions<R extends Resource> extends WatchOptionsOf<R> {
+export interface MappedWatchOptions<R extends Resource> extends WatchOptionsOf<R>, ActivationOptions {
   /**
    * Returns the keys of the primary objects to reconcile after a change of this object.
    *
@@ -100,7 +113,7 @@ export function ownedWatch<R extends Resource>(
   resource: R,
   options: OwnOptionsOf<R>,
 ): WatchDefinition {
-  const { track, prunes = false, deletes = false, to } = options;
+  const { track, prunes = false, deletes = false, to, activation } = options;
   const keysOfOwner = track === "labels" ? keyOfTracker(primary, resource, name) : keyOfController(primary);
   const { when, indices, debounce } = untyped(options);
   const ownIndices = {
@@ -117,15 +130,22 @@ export function ownedWatch<R extends Resource>(
     track,
     ...(to === undefined ? {} : { mapsOthers: true }),
     when,
+    ...(activation === undefined ? {} : { activation }),
     ...(debounce === undefined ? {} : { debounce }),
     indices: Object.keys(ownIndices).length === 0 ? indices : { ...indices, ...ownIndices },
   };
 }
 
-/** @throws TypeError when the kind is not cached */
+/** @throws TypeError when the kind is not cached, or its cache is that of the hub and it has a condition */
 export function checkedWatch(name: string, watch: WatchDefinition): WatchDefinition {
-  if (!isNotCached(watch.resource)) return watch;
   const kind = resourceName(watch.resource);
+  if (isInHub(watch.resource) && watch.activation !== undefined) {
+    throw new TypeError(
+      `Cannot watch ${kind} of the hub in controller "${name}" under a condition: all clusters share its cache. Leave out ` +
+        "the activation",
+    );
+  }
+  if (!isNotCached(watch.resource)) return watch;
   throw new TypeError(`Cannot watch ${kind} in controller "${name}": it is not cached. Declare it with uses()`);
 }
 

@@ -30,6 +30,12 @@ export function cacheProblems(history: History, needed: ReadonlySet<string>, now
 function waitingCaches({ entries }: History, needed: ReadonlySet<string>): readonly Waiting[] {
   const waiting = new Map<string, Waiting>();
   for (const entry of entries) {
+    // A cache that is not needed any more has stopped.
+    if (entry.kind === "activation" && !entry.isActive) {
+      for (const [cache, { latest }] of waiting) {
+        if (latest.object.resource === entry.object.resource) waiting.delete(cache);
+      }
+    }
     if (entry.kind !== "cache" || !needed.has(entry.object.resource)) continue;
     if (entry.state === "following") waiting.delete(entry.cache);
     else waiting.set(entry.cache, { first: waiting.get(entry.cache)?.first ?? entry, latest: entry });

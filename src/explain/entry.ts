@@ -133,6 +133,10 @@ function entryText(entry: Entry, history: History): string {
       return `${shown(entry.what)} failed: ${shown(entry.error)}`;
     case "cache":
       return `${shown(entry.cache)}: ${entry.state}${reasonText(entry.reason)}${reasonText(entry.error)}`;
+    case "activation":
+      return `${shown(entry.controller ?? "")} ${entry.isActive ? "watches" : "does not watch"} ${
+        shown(entry.object.resource)
+      }${reasonText(entry.reason)}`;
     case "note":
       return `${shown(entry.actor)}: ${shown(entry.what)}${reasonText(entry.detail)}`;
     default:

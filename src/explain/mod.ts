@@ -1,5 +1,6 @@
 /** Explaining a recording in words: what happened to an object and why, and why nothing happened. */
 export { type Answer, answerWhy, type ObjectQuestion, type Question, type Sources } from "./answer.ts";
+export { entriesIn, hubKind, membersIn } from "./clusters.ts";
 export { causeTexts, changeText } from "./causes.ts";
 export type { Explanation } from "./chains.ts";
 export { History, type KindNames, type KnownController, type Subject } from "./history.ts";

@@ -5,6 +5,7 @@
  * Guarantees: pure; there is always at least one reason; the texts are safe to show (`words.ts`).
  */
 import type {
+  ActivationEntry,
   ChangeEntry,
   Entry,
   EntryId,
@@ -46,6 +47,7 @@ export interface WhyNotOptions {
 export interface Reason {
   readonly kind:
     | "not-watched"
+    | "not-active"
     | "standby"
     | "other-replica"
     | "other-namespace"
@@ -96,7 +98,7 @@ export function whyNot(entries: readonly Entry[], subject: Subject, options: Why
   const question = { subject, history, concerned, facts, now };
   const elsewhere = namespace(question);
   const blockers = elsewhere === undefined
-    ? [standby(question), ...unseen(question), notCached(question)]
+    ? [standby(question), ...notActive(question), ...unseen(question), notCached(question)]
     : [standby(question), elsewhere];
   const waiting = [...blockers, ...keyReasons(question)].filter((reason) => reason !== undefined);
   const change = lastChange(question);
@@ -140,6 +142,21 @@ function namespace({ subject, facts: { namespaces = [] } }: Question): Reason | 
   const text = `this process does not watch the namespace ${shown(name)}, only ${joined(namespaces.map(shown))}`;
   const advice = "run the program with --namespace for it, too, or without --namespace for all of them";
   return { kind: "other-namespace", text, advice, entries: [] };
+}
+
+/** The concerned controllers that watch the kind of the object only under a condition, which does not hold. */
+function notActive({ subject, history, concerned, now }: Question): readonly Reason[] {
+  const latest = new Map<string, ActivationEntry>();
+  for (const entry of history.entries) {
+    if (entry.kind !== "activation" || entry.object.resource !== subject.resource) continue;
+    if (concerned.some(({ name }) => name === entry.controller)) latest.set(entry.controller ?? "", entry);
+  }
+  return [...latest].flatMap(([name, { isActive, object, reason, at, id }]) => {
+    if (isActive) return [];
+    const why = reason === undefined ? "" : `: ${shown(reason)}`;
+    const text = `controller ${shown(name)} does not watch ${shown(object.resource)} since ${timeText(at, now)}${why}`;
+    return [{ kind: "not-active", text, at, entries: [id] }];
+  });
 }
 
 function notCached({ subject, concerned, facts }: Question): Reason | undefined {

@@ -24,6 +24,19 @@ test("whyNot() says that no controller watches the kind, and what they watch", (
   ]);
 });
 
+test("whyNot() says that a controller does not watch the kind, because a condition does not hold", () => {
+  const story = new Story();
+  const kind = { resource: web.resource, kind: web.kind };
+  story.add({ kind: "activation", controller: "foo", object: kind, isActive: false, reason: "it is not installed" });
+  const reasons = () => reasonsOf(story, {}, web);
+  assertEquals(
+    reasons()[0],
+    "not-active: controller foo does not watch deployments.apps since 09:12:01: it is not installed",
+  );
+  story.add({ kind: "activation", controller: "foo", object: kind, isActive: true });
+  assertEquals(reasons().filter((text) => text.startsWith("not-active")), []);
+});
+
 test("whyNot() says that the process is a standby, and who leads", () => {
   const story = new Story();
   const lease = 'Lease "ops/foo"';

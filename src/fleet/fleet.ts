@@ -163,9 +163,13 @@ export class Fleet {
     );
   }
 
-  /** True while the hub and all clusters run and no controller has anything to do. */
-  isIdle(): boolean {
-    const members = [...this.#members.values()];
+  /**
+   * True while the hub and all clusters run and no controller has anything to do.
+   *
+   * @param options `except`: names of clusters that do not count, such as those that cannot be connected. @default all count
+   */
+  isIdle({ except = new Set() }: { readonly except?: ReadonlySet<string> } = {}): boolean {
+    const members = [...this.#members.values()].filter(({ name }) => !except.has(name));
     return this.#options.hub.isIdle() && this.#reported !== undefined &&
       members.every(({ state }) => state.kind === "running" && state.manager.isIdle());
   }

@@ -5,11 +5,18 @@
  * Guarantees: a controller that fails is restarted with a backoff of 1 s to 1 min while the others continue. The Events
  * that the controllers have recorded are sent before `run` returns, so before the Lease is released.
  */
-import { type Resource, resourceName } from "../api/mod.ts";
+import { type Resource, resourceName, splitKey } from "../api/mod.ts";
 import { aborted, Backoff, type Clock, isAbortOf, type Random, type Recovery } from "../async/mod.ts";
 import { type InformerStatus, problemOf } from "../cache/mod.ts";
 import type { Client, Transport } from "../client/mod.ts";
-import { type Caches, Controller, type ControllerDefinition, isInHub, reconcileMetrics } from "../controller/mod.ts";
+import {
+  type Caches,
+  Controller,
+  type ControllerDefinition,
+  isInHub,
+  reconcileMetrics,
+  type WatchDefinition,
+} from "../controller/mod.ts";
 import { type Logger, logger, type MetricsRegistry, type Recorder } from "../observe/mod.ts";
 import { queueMetrics } from "../queue/mod.ts";
 import { DeclaredCaches, declaredTransport, PermissionDenials } from "./access/mod.ts";
@@ -370,7 +377,7 @@ function problemOfController(
   own: Caches,
   { recovery: { downMs } }: ControllerGroupOptions,
 ): string | undefined {
-  const problems = definition.watches.flatMap(({ resource }) => problemsOfCache(resource, own));
+  const problems = definition.watches.flatMap((watch) => problemsOfCache(watch, own));
   // The connection of a watch may look alive for minutes after its peer is gone.
   if (downMs >= maxDownMs) problems.unshift(`the API server has not responded for ${Math.floor(downMs / 1000)} s`);
   problems.push(...denials.missingRules.map((rule) => `it is forbidden; missing rule: ${rule}`));
@@ -378,14 +385,20 @@ function problemOfController(
   return problems.length === 0 ? undefined : problems.join("; ");
 }
 
-function problemsOfCache(resource: Resource, caches: Caches): readonly string[] {
+function problemsOfCache({ resource, activation }: WatchDefinition, caches: Caches): readonly string[] {
   const informer = caches.findInformer(resource);
   // Until the caches are created, there is nothing that could have a problem: that is no readiness.
   if (informer === undefined) return [`${resourceName(resource)}: not synced yet (not started)`];
   return informer.statuses().flatMap((status) => {
     const problem = problemOf(status);
     if (problem === undefined) return [];
-    return isForbidden(status) ? `${problem}; missing rule: ${readRule(resource)}` : problem;
+    if (!isForbidden(status)) return problem;
+    // The statuses of a kind with a condition begin with that of the object that decides.
+    const isOfKind = status.name.split(" ")[0] === resourceName(resource);
+    const rule = activation === undefined || isOfKind
+      ? readRule(resource)
+      : readRule(activation.resource, splitKey(activation.key).name);
+    return `${problem}; missing rule: ${rule}`;
   });
 }
 
@@ -394,6 +407,7 @@ function isForbidden({ reflector }: InformerStatus): boolean {
 }
 
 /** The PolicyRule for caching a kind, as a YAML flow mapping, which fits on one line of a log. */
-function readRule(resource: Pick<Resource, "group" | "plural">): string {
-  return `{apiGroups: ["${resource.group}"], resources: ["${resource.plural}"], verbs: ["get", "list", "watch"]}`;
+function readRule({ group, plural }: Pick<Resource, "group" | "plural">, name?: string): string {
+  const names = name === undefined ? "" : `, resourceNames: ["${name}"]`;
+  return `{apiGroups: ["${group}"], resources: ["${plural}"]${names}, verbs: ["get", "list", "watch"]}`;
 }

@@ -6,6 +6,7 @@
  * content of one version under the name of another; so is a version that the conversion does not know.
  */
 import { apiVersionOf, printExactJson, type Resource, resourceName } from "../api/mod.ts";
+import { isServedCondition } from "../controller/mod.ts";
 import type { Crd, CrdVersion, CustomResource } from "../schema/mod.ts";
 import { type ConversionWebhook, type WebhookAddress, webhookConfigurations } from "../webhook/mod.ts";
 import type { OperatorController } from "./operator_controller.ts";
@@ -42,7 +43,11 @@ export function customDefinitions(controllers: readonly Source[], options: Defin
     return known;
   };
   for (const { watches } of controllers) {
-    for (const { resource } of watches) if (isCustomResource(resource)) kindOf(resource).resources.push(resource);
+    for (const { resource, activation } of watches) {
+      // What a controller waits for is installed by somebody else.
+      if (activation !== undefined && isServedCondition(activation, resource)) continue;
+      if (isCustomResource(resource)) kindOf(resource).resources.push(resource);
+    }
   }
   for (const webhook of conversionsOf(controllers)) {
     const resources = webhook.resources.filter(isCustomResource);

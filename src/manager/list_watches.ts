@@ -1,5 +1,5 @@
 /** The requests of caches: how a Client lists and watches a kind, and reads the objects that a bounded cache has evicted. */
-import type { ListWatch, Resource } from "../api/mod.ts";
+import { apiVersionOf, type KubeObject, type ListWatch, type Resource } from "../api/mod.ts";
 import type { CacheBounds, CacheLimit, CacheScope, ObjectOf } from "../cache/mod.ts";
 import type { Client } from "../client/mod.ts";
 
@@ -30,4 +30,10 @@ export function listWatchOf<R extends Resource>(
   return client.listWatch(resource, { ...selection, metadataOnly: projection === "metadata" }) as ListWatch<
     ObjectOf<R>
   >;
+}
+
+/** The server sends metadata as the kind PartialObjectMetadata; this sets the kind of the resource. */
+export function withKind<T extends KubeObject>({ group, version, kind }: Resource, object: T): T {
+  const apiVersion = apiVersionOf({ group, version });
+  return object.kind === kind ? object : { ...object, apiVersion, kind };
 }

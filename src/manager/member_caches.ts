@@ -31,6 +31,10 @@ export class MemberCaches implements Caches {
     this.#of(deleted[0]).deleteThrough(...deleted);
   }
 
+  whyInactive(resource: Resource): string | undefined {
+    return this.#of(resource).whyInactive(resource);
+  }
+
   otherVersionsOf(resource: Resource): readonly Resource[] {
     return this.#of(resource).otherVersionsOf(resource);
   }

@@ -51,6 +51,7 @@ export {
 export {
   debugEndpoints,
   type DebugEndpointsOptions,
+  type DebugMembers,
   DebugState,
   type KeyState,
   knownController,
@@ -93,13 +94,8 @@ export {
   type WorkloadStep,
 } from "./operator_controller.ts";
 export type { Life, Runnable } from "./runnable_group.ts";
-export {
-  informersOf,
-  type InformersOptions,
-  type ManagerCaches,
-  SharedCaches,
-  type SharedCachesOptions,
-} from "./shared_caches.ts";
+export { informersOf, type InformersOptions } from "./informers_of.ts";
+export { type ManagerCaches, SharedCaches, type SharedCachesOptions } from "./shared_caches.ts";
 export {
   type ClusterState,
   eventually,

@@ -278,6 +278,11 @@ export type WorkloadStep =
     readonly atOnce?: boolean;
     /** The next step follows as soon as the controllers have sent this number of writes. */
     readonly untilWrites?: number;
+    /**
+     * The user changes an object of the hub, which controllers read with `inHub()`. In a simulation without a fleet, the hub
+     * is the cluster itself. @default in each member of the fleet
+     */
+    readonly inHub?: boolean;
   };
 
 /**

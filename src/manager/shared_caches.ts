@@ -1,12 +1,11 @@
 /**
  * SharedCaches: one cache per kind for all controllers of a Manager. It implements the `Caches` of `controller/` with an
- * InformerFactory of `cache/`, whose ListWatches come from the Client. `informersOf()` at the end gives such a factory to
- * programs that want caches without controllers.
+ * InformerFactory of `cache/`, whose ListWatches come from the Client. A kind with an `activation` has a ConditionalInformer
+ * for each controller, in front of the cache that all share.
  *
  * Assumptions: `declare` and `keepFieldsOf` are called for all controllers before the first `informer` of a kind.
  */
 import {
-  apiVersionOf,
   builtin,
   combinedSelector,
   compareResourceVersions,
@@ -19,16 +18,18 @@ import {
   resourceId,
   resourceName,
   type ResourceVersion,
+  splitKey,
 } from "../api/mod.ts";
-import { type Clock, type Random, Recovery, systemClock, systemRandom } from "../async/mod.ts";
+import type { Clock, Random, Recovery } from "../async/mod.ts";
 import {
+  type ActivationState,
   type CacheLimit,
   type CacheMetrics,
   type CachePart,
   type CacheScope,
+  ConditionalInformer,
   dropManagedFields,
   InformerFactory,
-  type InformerFactoryOptions,
   type InformerStatus,
   keepManagers,
   type ListFilter,
@@ -37,17 +38,19 @@ import {
   type Writer,
   type WriteThroughResult,
 } from "../cache/mod.ts";
-import { type Client, recoveryTransport } from "../client/mod.ts";
+import type { Client } from "../client/mod.ts";
 import { type Logger, logger, type Recorder } from "../observe/mod.ts";
 import { assertOneRulePerKind, type CachedRule, type CacheRule } from "./cache_rules.ts";
-import { boundsOf, listWatchOf } from "./list_watches.ts";
+import { boundsOf, listWatchOf, withKind } from "./list_watches.ts";
 import { SelectedNamespaces } from "./selected_namespaces.ts";
 import { type SlotHolds, SlotParts, slotRuleOf } from "./sharding/mod.ts";
 import {
+  type ActivationCondition,
   boundedIndices,
   type CacheReader,
   type Caches,
   type ControllerDefinition,
+  inactivityOf,
   isBounded,
   isMetadataOnly,
   metadataOnly,
@@ -106,8 +109,6 @@ export class SharedCaches implements ManagerCaches {
   /** The watches of bounded kinds, by kind. */
   readonly #bounded = new Map<string, readonly BoundedWatch[]>();
   readonly #informers = new Map<string, SharedInformer<KubeObject>>();
-  /** The caches of each resource, by its name without a version. */
-  readonly #ofResource = new Map<string, CachedVersion[]>();
   /** The newest own write to each resource: a cache that is created later must not begin before it. */
   readonly #newestWrites = new Map<string, ResourceVersion>();
   readonly #parts: SlotParts | undefined;
@@ -140,6 +141,10 @@ export class SharedCaches implements ManagerCaches {
       },
       boundsOf: (resource, scope) => boundsOf(client, { resource, scope, limit: this.#limitOf(resource) }),
       notOlderThan: (resource) => this.#newestWrites.get(resourceName(resource)),
+      indexersOf: (resource) =>
+        (this.#bounded.get(resourceId(resource)) ?? []).map(({ watch, definition }) =>
+          boundedIndices(definition, watch, this.of(definition))
+        ),
       namespaces: namespaceSelector === undefined ? namespaces : [],
       freeze,
       recovery,
@@ -191,11 +196,16 @@ export class SharedCaches implements ManagerCaches {
   }
 
   /** The caches of a controller: those of its namespace, and those of the primary objects that it selects. */
-  of(definition: Pick<ControllerDefinition, "primary" | "options" | "watches">): Caches {
-    const { primary, options: { namespace, selector } } = definition;
+  of(definition: Pick<ControllerDefinition, "name" | "primary" | "options" | "watches">): Caches {
+    const { name, primary, watches, options: { namespace, selector } } = definition;
     const parts = this.#partsOf(definition);
-    if (namespace === undefined && selector === undefined && parts === undefined) return this;
-    return new ControllerCaches(this, { primary, namespace, selector, parts });
+    const conditions = new Map(
+      watches.flatMap(({ resource, activation }) =>
+        activation === undefined ? [] : [[resourceId(resource), { controller: name, condition: activation }] as const]
+      ),
+    );
+    const isWhole = namespace === undefined && selector === undefined && parts === undefined && conditions.size === 0;
+    return isWhole ? this : new ControllerCaches(this, { primary, namespace, selector, parts, conditions });
   }
 
   /** The part that a sharded controller caches of a kind that it watches; undefined when that is everything. */
@@ -226,7 +236,7 @@ export class SharedCaches implements ManagerCaches {
 
   /** @param selection Only some of the objects, in a cache of their own. @default all */
   informer(resource: Resource, within?: string, selection: CacheSelection = {}): SharedInformer<KubeObject> {
-    const { selector, part } = selection;
+    const { selector, part, conditional } = selection;
     const id = informerId(resource, within, selection);
     const known = this.#informers.get(id);
     if (known !== undefined) return known;
@@ -242,14 +252,34 @@ export class SharedCaches implements ManagerCaches {
       projection,
       part,
     };
-    const informer: SharedInformer<KubeObject> = this.#factory.informer(resource, scope);
+    const informer: SharedInformer<KubeObject> = conditional === undefined
+      ? this.#factory.informer(resource, scope)
+      : this.#conditional(resource, scope, conditional);
     this.#informers.set(id, informer);
-    for (const { watch, definition } of this.#bounded.get(resourceId(resource)) ?? []) {
-      informer.addIndexers(boundedIndices(definition, watch, this.of(definition)));
-    }
-    const name = resourceName(resource);
-    this.#ofResource.set(name, [...(this.#ofResource.get(name) ?? []), { resource, informer }]);
     return informer;
+  }
+
+  /** The cache of a kind for a controller that watches it under a condition. */
+  #conditional<R extends Resource>(
+    resource: R,
+    scope: CacheScope,
+    watch: ConditionalWatch,
+  ): SharedInformer<KubeObject> {
+    const { resource: decisive, key, evaluate } = watch.condition;
+    const { namespace, name } = splitKey(key);
+    const object = this.#factory.informer(decisive, { namespace, fieldSelector: { "metadata.name": name } });
+    return this.#factory.conditional(resource, scope, {
+      condition: { informer: object, key, evaluate },
+      onState: (state) => this.#noteState(resource, watch, state),
+    });
+  }
+
+  #noteState(resource: Resource, { controller }: ConditionalWatch, state: ActivationState): void {
+    const { recorder } = this.#options;
+    if (recorder === undefined || (state.kind !== "active" && state.kind !== "inactive")) return;
+    const object = { resource: resourceName(resource), kind: resource.kind };
+    const reason = state.kind === "inactive" ? state.reason : undefined;
+    recorder.record({ kind: "activation", causes: [], controller, object, isActive: state.kind === "active", reason });
   }
 
   writeThrough(
@@ -264,7 +294,8 @@ export class SharedCaches implements ManagerCaches {
     if (resourceVersion !== undefined && isNewer(resourceVersion, this.#newestWrites.get(name))) {
       this.#newestWrites.set(name, resourceVersion);
     }
-    const own = this.findInformer(resource, within, selection);
+    const found = this.findInformer(resource, within, selection);
+    const own = found instanceof ConditionalInformer ? found.current : found;
     for (const { informer } of this.#sameVersion(resource)) {
       if (informer !== own) informer.writeThrough(object, write);
     }
@@ -276,15 +307,14 @@ export class SharedCaches implements ManagerCaches {
   }
 
   otherVersionsOf(resource: Resource): readonly Resource[] {
-    const cached = this.#ofResource.get(resourceName(resource)) ?? [];
+    const cached = this.#factory.informersOf(resource);
     return cached.every((one) => one.resource.version === resource.version)
       ? []
       : cached.map((one) => one.resource).filter(({ version }) => version !== resource.version);
   }
 
-  #sameVersion(resource: Resource): readonly CachedVersion[] {
-    const cached = this.#ofResource.get(resourceName(resource)) ?? [];
-    return cached.filter((one) => one.resource.version === resource.version);
+  #sameVersion(resource: Resource): ReturnType<InformerFactory["informersOf"]> {
+    return this.#factory.informersOf(resource).filter((one) => one.resource.version === resource.version);
   }
 
   findInformer(
@@ -301,6 +331,10 @@ export class SharedCaches implements ManagerCaches {
 
   list<R extends Resource>(resource: R, filter: ListFilter): readonly Infer<R>[] {
     return cached(this, resource).lister.list(filter) as readonly Infer<R>[];
+  }
+
+  whyInactive(resource: Resource): string | undefined {
+    return inactivityOf(this.findInformer(resource)?.activation);
   }
 
   /** Runs the informers, also those that are created later, until aborted. */
@@ -338,9 +372,9 @@ export class SharedCaches implements ManagerCaches {
     });
   }
 
-  /** All caches, each once. */
+  /** All caches that exist at this moment, each once. */
   informers(): readonly SharedInformer<KubeObject>[] {
-    return [...new Set(this.#informers.values())];
+    return this.#factory.informers();
   }
 
   /** The status of each cache, for readiness. */
@@ -362,6 +396,14 @@ interface CacheSelection {
   readonly selector?: LabelSelector;
   /** @default all objects */
   readonly part?: CachePart;
+  /** @default it is always watched */
+  readonly conditional?: ConditionalWatch;
+}
+
+/** A kind that a controller watches under a condition. */
+interface ConditionalWatch {
+  readonly controller: string;
+  readonly condition: ActivationCondition;
 }
 
 /** The parts of kinds, by the id of the kind. */
@@ -376,6 +418,8 @@ interface ControllerView {
   readonly selector: LabelSelector | undefined;
   /** Undefined: all objects. */
   readonly parts: KindParts | undefined;
+  /** By the id of the kind. */
+  readonly conditions: ReadonlyMap<string, ConditionalWatch>;
 }
 
 /** The caches of a controller that works only on one namespace, or only on selected primary objects. */
@@ -401,13 +445,21 @@ class ControllerCaches implements Caches {
   }
 
   #selectionOf(resource: Resource): CacheSelection {
-    const { primary, selector, parts } = this.#view;
+    const { primary, selector, parts, conditions } = this.#view;
     const id = resourceId(resource);
-    return { selector: id === resourceId(primary) ? selector : undefined, part: parts?.get(id) };
+    return {
+      selector: id === resourceId(primary) ? selector : undefined,
+      part: parts?.get(id),
+      conditional: conditions.get(id),
+    };
   }
 
   deleteThrough(resource: Resource, key: ObjectKey, uid: string, writer?: Writer): void {
     this.#shared.deleteThrough(resource, key, uid, writer);
+  }
+
+  whyInactive(resource: Resource): string | undefined {
+    return inactivityOf(this.findInformer(resource)?.activation);
   }
 
   otherVersionsOf(resource: Resource): readonly Resource[] {
@@ -423,64 +475,21 @@ class ControllerCaches implements Caches {
   }
 }
 
-/** One cache, and the version of the kind that it has. */
-interface CachedVersion {
-  readonly resource: Resource;
-  readonly informer: SharedInformer<KubeObject>;
-}
-
 function isNewer(version: ResourceVersion, than: ResourceVersion | undefined): boolean {
   return than === undefined || (compareResourceVersions(version, than) ?? 0) > 0;
 }
 
-/** The server sends metadata as the kind PartialObjectMetadata; this sets the kind of the resource. */
-function withKind<T extends KubeObject>({ group, version, kind }: Resource, object: T): T {
-  const apiVersion = apiVersionOf({ group, version });
-  return object.kind === kind ? object : { ...object, apiVersion, kind };
-}
-
-function informerId(resource: Resource, within: string | undefined, { selector, part }: CacheSelection = {}): string {
+function informerId(resource: Resource, within: string | undefined, selection: CacheSelection = {}): string {
+  const { selector, part, conditional } = selection;
+  const condition = conditional === undefined ? "" : ` for ${conditional.controller}`;
   const id = resourceId(resource);
   const place = within === undefined || resource.scope === "Cluster" ? "" : ` in ${within}`;
   const selected = selector === undefined ? "" : ` with ${formatLabelSelector(selector)}`;
-  return `${id}${place}${selected}${part === undefined ? "" : ` of ${part.id}`}`;
+  return `${id}${place}${selected}${part === undefined ? "" : ` of ${part.id}`}${condition}`;
 }
 
 function cached(caches: Caches, resource: Resource): SharedInformer<KubeObject> {
   const informer = caches.findInformer(resource);
   if (informer !== undefined) return informer;
   throw new TypeError(`Cannot read ${resource.kind} from the cache: no controller watches it`);
-}
-
-/** Options of {@link informersOf}: those of an {@link InformerFactory}, which gets its ListWatches from the client. */
-export type InformersOptions = Omit<InformerFactoryOptions, "listWatch" | "boundsOf">;
-
-/**
- * Creates a factory of shared informers for a client, for programs that want caches without controllers. The same kind in
- * the same scope has one cache and one watch.
- *
- * @param client Lists and watches the objects.
- * @example
- * ```ts
- * import { Client } from "@pintle/controller/client";
- * import { informersOf } from "@pintle/controller/cache";
- * import { Pod } from "@pintle/controller";
- *
- * const client = new Client(() => Promise.reject(new Error("there is no server in an example")));
- * const informers = informersOf(client, { namespaces: ["shop"] });
- * const pods = informers.informer(Pod, { labelSelector: { matchLabels: { app: "web" } } });
- * pods.addHandler({ onAdd: (pod) => console.log(pod.metadata.name) });
- * console.assert(pods.lister.size === 0 && !pods.hasSynced); // until `informers.run(signal)` has listed them
- * ```
- */
-export function informersOf(client: Client, options: InformersOptions = {}): InformerFactory {
-  const { clock = systemClock, random = systemRandom } = options;
-  const recovery = new Recovery(clock, random);
-  const observed = client.withTransport((transport) => recoveryTransport(transport, recovery, { clock }));
-  return new InformerFactory({
-    recovery,
-    ...options,
-    listWatch: (resource, scope) =>
-      listWatchOf(observed, resource, { ...scope, reportManagers: options.recorder !== undefined }),
-  });
 }

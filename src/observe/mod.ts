@@ -41,6 +41,7 @@ export {
 export { escaped, hasControls, printable } from "./safe_text.ts";
 export { runtimeMetrics } from "./runtime_metrics.ts";
 export {
+  type ActivationEntry,
   type CacheEntry,
   type ChangedFields,
   changedFields,

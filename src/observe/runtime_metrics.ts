@@ -1,5 +1,6 @@
 /**
- * runtimeMetrics(): CPU, memory, open files, start time and event loop lag of the process, from prom-client.
+ * runtimeMetrics(): CPU, memory, open files, start time and event loop lag of the process, from prom-client, and the
+ * timers of its clock.
  *
  * The first call loads the library, so a program without a metrics server does not load it. Only those of its metrics
  * are shown that mean the same on Deno and on Bun. Their names are those of Prometheus.
@@ -21,8 +22,13 @@ const shown = [
   "nodejs_eventloop_lag_max_seconds",
 ] as const;
 
-/** Adds the process metrics to `registry`. CPU seconds count from this call on. @returns Dispose it to remove them. */
-export async function runtimeMetrics(registry: MetricsRegistry): Promise<Disposable> {
+/**
+ * Adds the process metrics to `registry`. CPU seconds count from this call on.
+ *
+ * @param pendingTimers counts the timers of the process's clock
+ * @returns Dispose it to remove them.
+ */
+export async function runtimeMetrics(registry: MetricsRegistry, pendingTimers: () => number): Promise<Disposable> {
   const { collectDefaultMetrics, Registry } = await import("prom-client");
   const own = new Registry();
   collectDefaultMetrics({ register: own });
@@ -30,6 +36,8 @@ export async function runtimeMetrics(registry: MetricsRegistry): Promise<Disposa
   return registry.collect(async () => {
     let text = "";
     for (const name of known) text += `${await own.getSingleMetricAsString(name)}\n`;
+    text += `# HELP process_pending_timers Timers that have neither fired nor been disposed.\n`;
+    text += `# TYPE process_pending_timers gauge\nprocess_pending_timers ${pendingTimers()}\n`;
     // prom-client writes "Nan", which not every parser of the format accepts.
     return text.replaceAll(/ Nan$/gm, " NaN");
   });

@@ -1,6 +1,6 @@
 /** The work queue: the keys that have to be reconciled, once each, in a fair order. It does not depend on Kubernetes. */
 export type { QueueObserver } from "./observer.ts";
-export { type AddOptions, lowPriority, WorkQueue, type WorkQueueOptions } from "./work_queue.ts";
+export { type AddOptions, lowPriority, resyncPriority, WorkQueue, type WorkQueueOptions } from "./work_queue.ts";
 export type { QueueItem } from "./queue_item.ts";
 export {
   BucketRateLimiter,

@@ -76,10 +76,10 @@ export class RunningItem<K, C> implements QueueItem<K, C> {
  *
  * The links of its list are in the entry itself, so that moving a key allocates nothing and an entry leaves its list in
  * constant time (behaviour 43). All fields are set in the constructor's body: JavaScriptCore sizes objects by what it
- * finds there.
+ * finds there. An entry that left the queue has no causes, links or item, and may be reused for another key.
  */
 export class Entry<K, C> implements CauseHolder<C> {
-  readonly key: K;
+  key: K;
   /** Priority of the queued run; of the running one when `isDirty` is false. */
   priority: number;
   addedAt: number;
@@ -105,6 +105,13 @@ export class Entry<K, C> implements CauseHolder<C> {
     this.isDirty = false;
     this.previous = undefined;
     this.next = undefined;
+  }
+
+  /** Makes the entry, which left the queue after a run, that of another key. */
+  reuse(key: K, priority: number, addedAt: number): void {
+    this.key = key;
+    this.priority = priority;
+    this.addedAt = addedAt;
   }
 }
 

@@ -29,8 +29,11 @@ import { defaultRateLimiter, type RateLimiter } from "./rate_limiter.ts";
 import { ReadyKeys } from "./ready_keys.ts";
 import { backlogOf, listEntries, type QueueBacklog, type QueueCounts, type QueueEntry } from "./snapshot.ts";
 
-/** Priority of adds that may wait, such as those of a first list or a resync; the value is controller-runtime's. */
+/** Priority of adds that may wait, such as those of a first list; the value is controller-runtime's. */
 export const lowPriority = -100;
+
+/** Priority of a resync: nothing has changed, so that it comes after the keys of a list that nobody has looked at. */
+export const resyncPriority = -200;
 
 /** How a key is added; the last argument of the add methods of a {@link WorkQueue}. */
 export interface AddOptions<C = unknown> {
@@ -93,6 +96,8 @@ export class WorkQueue<K, C = unknown> implements Disposable {
   readonly #entries = new Map<K, Entry<K, C>>();
   readonly #ready: ReadyKeys<K, C>;
   readonly #running = new EntryList<K, C>();
+  /** The entry of a key that is no longer in the queue, for the next key that is added: an allocation less. */
+  #spare: Entry<K, C> | undefined = undefined;
   #runningCount = 0;
   #dirtyCount = 0;
   readonly #delayed: DelayedKeys<K, C>;
@@ -160,8 +165,9 @@ export class WorkQueue<K, C = unknown> implements Disposable {
   }
 
   /** As {@link add}, for all these causes at once. */
-  addWithCauses(key: K, causes: readonly C[]): void {
-    if (!this.#isShuttingDown) this.#addWithCauses(key, 0, { causes: [...causes], causesDropped: 0 });
+  addWithCauses(key: K, causes: readonly C[], options?: Pick<AddOptions, "priority">): void {
+    if (this.#isShuttingDown) return;
+    this.#addWithCauses(key, checkedPriority(key, options?.priority), { causes: [...causes], causesDropped: 0 });
   }
 
   /**
@@ -363,7 +369,7 @@ export class WorkQueue<K, C = unknown> implements Disposable {
     }
     let entry = this.#entries.get(key);
     if (entry === undefined) {
-      entry = new Entry(key, priority, this.#clock.monotonic());
+      entry = this.#createEntry(key, priority);
       this.#ready.append(entry);
       this.#entries.set(key, entry);
       this.#metrics?.added(priority);
@@ -377,6 +383,15 @@ export class WorkQueue<K, C = unknown> implements Disposable {
       this.#raise(entry, priority);
     }
     return entry;
+  }
+
+  #createEntry(key: K, priority: number): Entry<K, C> {
+    const now = this.#clock.monotonic();
+    const spare = this.#spare;
+    if (spare === undefined) return new Entry(key, priority, now);
+    this.#spare = undefined;
+    spare.reuse(key, priority, now);
+    return spare;
   }
 
   #raise(entry: Entry<K, C>, priority: number): void {
@@ -440,6 +455,7 @@ export class WorkQueue<K, C = unknown> implements Disposable {
       if (this.#takes.size > 0) this.#feed();
     } else {
       this.#entries.delete(entry.key);
+      this.#spare = entry;
       this.#checkDrained();
     }
   }

@@ -8,7 +8,7 @@ import { kubernetesApi, type ObjectStorage } from "../apiserver/mod.ts";
 import { runTurns, seededRandom, VirtualClock } from "../async/mod.ts";
 import { Client } from "../client/mod.ts";
 import { ControllerAccounts, installCustomResources, installWebhooks, webhookCaller } from "../cluster/mod.ts";
-import type { OperatorController } from "../manager/mod.ts";
+import type { AccessPlace, OperatorController } from "../manager/mod.ts";
 import { ResponseCache } from "./_response_cache.ts";
 
 /** The Lease of the replicas of a run. */
@@ -27,21 +27,29 @@ export interface Baseline {
 interface KnownBaseline {
   readonly controllers: readonly OperatorController[];
   readonly sequence: number;
+  readonly place: AccessPlace;
   readonly baseline: Promise<Baseline>;
 }
 
 /** Baselines that are kept in memory: controllers are simulated one after the other. */
-const maxBaselines = 6;
+const maxBaselines = 9;
 let baselines: readonly KnownBaseline[] = [];
 
 /**
  * The baseline for a set of controllers, prepared at the first call.
  *
  * @param sequence the random sequence of the servers; only servers with the same one can share a cache
+ * @param place what of a fleet the servers are
  */
-export async function baselineOf(controllers: readonly OperatorController[], sequence: number): Promise<Baseline> {
-  const found = baselines.find((one) => one.sequence === sequence && isSame(one.controllers, controllers)) ??
-    { controllers, sequence, baseline: prepare(controllers, sequence) };
+export async function baselineOf(
+  controllers: readonly OperatorController[],
+  sequence: number,
+  place: AccessPlace = "cluster",
+): Promise<Baseline> {
+  const isMeant = (one: KnownBaseline) =>
+    one.sequence === sequence && one.place === place && isSame(one.controllers, controllers);
+  const found = baselines.find(isMeant) ??
+    { controllers, sequence, place, baseline: prepare(controllers, sequence, place) };
   baselines = [found, ...baselines.filter((one) => one !== found)].slice(0, maxBaselines);
   return await found.baseline;
 }
@@ -53,7 +61,11 @@ function isSame(some: readonly OperatorController[], others: readonly OperatorCo
 /** Changes that a server has seen before a run, so that resource versions differ between random sequences. */
 const extraChanges = 23;
 
-async function prepare(controllers: readonly OperatorController[], sequence: number): Promise<Baseline> {
+async function prepare(
+  controllers: readonly OperatorController[],
+  sequence: number,
+  place: AccessPlace,
+): Promise<Baseline> {
   const clock = new VirtualClock();
   const { server } = kubernetesApi({ clock, random: seededRandom(0), callWebhook: webhookCaller(controllers, clock) });
   using _ending = server;
@@ -63,7 +75,8 @@ async function prepare(controllers: readonly OperatorController[], sequence: num
   await installWebhooks(client, controllers, { name: "simulation" });
   for (let change = 0; change < (sequence - 1) * extraChanges; change++) await writeUnrelated(client, change);
   await runTurns();
-  const accounts = new ControllerAccounts({ controllers, name: "simulation", lease: leaderLease });
+  const lease = place === "members" ? undefined : leaderLease;
+  const accounts = new ControllerAccounts({ controllers, name: "simulation", place, ...(lease && { lease }) });
   return { storage: server.storage, accounts, cache: new ResponseCache() };
 }
 

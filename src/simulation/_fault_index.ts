@@ -77,6 +77,7 @@ export class FaultIndex {
   readonly #restarts = new FaultsAt<FaultOf<"stale">>();
   readonly #ordinaryRestarts = new FaultsAt<FaultOf<"restart">>();
   readonly #jumps = new FaultsAt<FaultOf<"skew">>();
+  readonly #members = new FaultsAt<FaultOf<"member">>();
   readonly #onPoint: OnPoint;
   #applied = 0;
 
@@ -126,6 +127,11 @@ export class FaultIndex {
     return this.#count(this.#jumps.take(step));
   }
 
+  /** The faults of a member of a fleet that begin with a step. */
+  membersAt(step: number): readonly FaultOf<"member">[] {
+    return this.#count(this.#members.take(step));
+  }
+
   afterStep(step: number): readonly FaultOf<"stale">[] {
     return this.#count(this.#restarts.take(step));
   }
@@ -152,6 +158,8 @@ export class FaultIndex {
         return this.#ordinaryRestarts.add(fault.step, fault);
       case "skew":
         return this.#jumps.add(fault.step, fault);
+      case "member":
+        return this.#members.add(fault.step, fault);
       case "renewal":
         return this.#renewals.add(fault.renewal, fault);
       case "pause":

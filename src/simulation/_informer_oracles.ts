@@ -5,7 +5,14 @@
  */
 import { keyOf, type KubeObject, type ObjectKey, type Resource, resourceName } from "../api/mod.ts";
 import type { CachePart, SharedInformer } from "../cache/mod.ts";
-import { controllerCacheOf, type OperatorController, shardsOf } from "../manager/mod.ts";
+import { type ActivationCondition, isInHub } from "../controller/mod.ts";
+import {
+  type AccessPlace,
+  controllerCacheOf,
+  type Manager,
+  type OperatorController,
+  shardsOf,
+} from "../manager/mod.ts";
 import type { OperatorProcess } from "./_operator_process.ts";
 import type { SimulatedServer } from "./_simulated_server.ts";
 import { differingKeys } from "./summary.ts";
@@ -14,6 +21,28 @@ import type { Violation } from "./violation.ts";
 
 /** Violations that are reported for one run. */
 const maxReported = 5;
+
+/** A process, or the Manager that it has for one cluster of a fleet. */
+export interface ObservedProcess {
+  readonly id: number;
+  readonly manager: Manager;
+  /** Its handlers get no more events. */
+  readonly hasEnded: boolean;
+}
+
+/** The controllers that run in a place of a fleet, with what they watch there. */
+export function controllersIn(
+  place: AccessPlace,
+  controllers: readonly OperatorController[],
+): readonly OperatorController[] {
+  if (place === "cluster") return controllers;
+  return controllers.flatMap((controller) => {
+    const runsHere = (controller.options.runsIn === "hub") === (place === "hub");
+    const watches = controller.watches.filter(({ resource }) => runsHere || isInHub(resource))
+      .filter(({ resource }) => place === "hub" || !isInHub(resource));
+    return watches.length === 0 ? [] : [{ ...controller, watches }];
+  });
+}
 
 /** A handler at every informer of every process. */
 export class HandlerOracle {
@@ -26,12 +55,16 @@ export class HandlerOracle {
   }
 
   /** Adds the handlers to a process that was just started. */
-  observe(process: OperatorProcess): void {
+  observe(process: ObservedProcess): void {
     const shards = shardsOf(process.manager);
     for (const { watched, informer, part } of cachesOf(process, this.#watched)) {
-      const recorder = new HandlerRecorder({ process, watched, part, onProblem: (text) => this.#problems.push(text) });
+      const recorder = new HandlerRecorder({
+        ...{ process, watched, part, isSeen: () => isSeen(informer) },
+        onProblem: (text) => this.#problems.push(text),
+      });
       this.#recorders.push(recorder);
       shards?.holds.listen({ onGained: () => {}, onEnded: () => recorder.forgetOthers() });
+      informer.activation?.listen(() => isSeen(informer) || recorder.forgetAll());
       informer.addHandler(recorder, { name: "simulation" });
     }
   }
@@ -46,10 +79,12 @@ export class HandlerOracle {
 
 /** Options of a {@link HandlerRecorder}. */
 export interface HandlerRecorderOptions {
-  readonly process: Pick<OperatorProcess, "id" | "hasEnded">;
+  readonly process: Pick<ObservedProcess, "id" | "hasEnded">;
   readonly watched: Pick<WatchedResource, "resource" | "namespace">;
   /** The part of the kind that the replica has. @default everything */
   readonly part?: Pick<CachePart, "includes"> | undefined;
+  /** False while the kind is not watched, because of its activation. @default it is watched */
+  readonly isSeen?: () => boolean;
   readonly onProblem: (message: string) => void;
 }
 
@@ -72,6 +107,11 @@ export class HandlerRecorder {
   /** Must be called when the part has become smaller. */
   forgetOthers(): void {
     for (const [key, object] of this.#objects) if (!this.#includes(object)) this.#objects.delete(key);
+  }
+
+  /** Must be called when the kind is no longer watched. */
+  forgetAll(): void {
+    this.#objects.clear();
   }
 
   onAdd(object: KubeObject): void {
@@ -101,8 +141,9 @@ export class HandlerRecorder {
 
   /** The differences between the recorded objects and those of the server. */
   differences(server: Pick<SimulatedServer, "list">): readonly string[] {
-    const { watched: { resource, namespace } } = this.#options;
-    const included = server.list(resourceName(resource), namespace).filter((object) => this.#includes(object));
+    const { watched: { resource, namespace }, isSeen = () => true } = this.#options;
+    const objects = isSeen() ? server.list(resourceName(resource), namespace) : [];
+    const included = objects.filter((object) => this.#includes(object));
     const stored = new Map(included.map((object) => [keyOf(object), object.metadata.uid]));
     const recorded = new Map([...this.#objects].map(([key, { metadata: { uid } }]) => [key, uid]));
     return differingKeys(stored, recorded).map((key) => {
@@ -131,21 +172,45 @@ export class HandlerRecorder {
 /** The differences between the caches of the processes and the server. */
 export function cacheViolations(
   server: SimulatedServer,
-  processes: readonly OperatorProcess[],
+  processes: readonly Pick<ObservedProcess, "id" | "manager">[],
   controllers: readonly OperatorController[],
 ): readonly Violation[] {
   const watched = watchedResources(controllers);
   return processes.flatMap((process) =>
-    cachesOf(process, watched).flatMap((cache) => cacheDifferences(server, process, cache))
+    cachesOf(process, watched).flatMap((cache) => [
+      ...activationDifferences(server, process, cache),
+      ...cacheDifferences(server, process, cache),
+    ])
   );
+}
+
+/** A kind is active if and only if its condition holds for the object that the server has. */
+function activationDifferences(
+  server: SimulatedServer,
+  process: Pick<ObservedProcess, "id">,
+  { watched: { resource, condition }, informer: { activation } }: WatchedCache,
+): readonly Violation[] {
+  if (condition === undefined || activation === undefined) return [];
+  const stored = server.list(resourceName(condition.resource)).find((object) => keyOf(object) === condition.key);
+  const answer = condition.evaluate(stored);
+  if ((answer === true) === (activation.state.kind === "active")) return [];
+  const message = `process ${process.id} has ${resourceName(resource)} as ${activation.state.kind}, its condition ` +
+    (answer === true ? "holds" : `does not hold: ${answer}`);
+  return [{ invariant: "activations", message }];
+}
+
+/** False for a cache whose condition does not hold. */
+function isSeen({ activation }: SharedInformer<KubeObject>): boolean {
+  return activation === undefined || activation.state.kind === "active";
 }
 
 function cacheDifferences(
   server: SimulatedServer,
-  process: OperatorProcess,
+  process: Pick<ObservedProcess, "id">,
   { watched: { resource, namespace }, informer, part }: WatchedCache,
 ): readonly Violation[] {
-  const included = server.list(resourceName(resource), namespace).filter((object) => part?.includes(object) ?? true);
+  const objects = isSeen(informer) ? server.list(resourceName(resource), namespace) : [];
+  const included = objects.filter((object) => part?.includes(object) ?? true);
   const stored = new Map<string, string | undefined>(
     included.map((object) => [keyOf(object), object.metadata.resourceVersion]),
   );
@@ -165,13 +230,16 @@ interface WatchedResource {
   readonly resource: Resource;
   /** @default all namespaces, or the resource is cluster-scoped */
   readonly namespace: string | undefined;
+  /** The condition under which it is watched. @default it is always watched */
+  readonly condition: ActivationCondition | undefined;
 }
 
 function watchedResources(controllers: readonly OperatorController[]): readonly WatchedResource[] {
   return controllers.flatMap((controller) =>
-    controller.watches.map(({ resource }) => ({
+    controller.watches.map(({ resource, activation }) => ({
       controller,
       resource,
+      condition: activation,
       namespace: resource.scope === "Namespaced" ? controller.options.namespace : undefined,
     }))
   );
@@ -186,12 +254,12 @@ interface WatchedCache {
 }
 
 /** The caches of a process, each once. Sharded controllers with different shard keys have different parts of a kind. */
-function cachesOf(process: OperatorProcess, all: readonly WatchedResource[]): readonly WatchedCache[] {
+function cachesOf(process: Pick<ObservedProcess, "manager">, all: readonly WatchedResource[]): readonly WatchedCache[] {
   const { manager } = process;
   const isSharded = shardsOf(manager) !== undefined;
   const caches = all.map((watched): WatchedCache => {
-    const { controller, resource, namespace } = watched;
-    if (isSharded) return { watched, ...controllerCacheOf(manager, controller, resource) };
+    const { controller, resource, namespace, condition } = watched;
+    if (isSharded || condition !== undefined) return { watched, ...controllerCacheOf(manager, controller, resource) };
     return { watched, informer: manager.caches.informer(resource, namespace), part: undefined };
   });
   return [...new Map(caches.map((cache) => [cache.informer, cache])).values()];
@@ -224,7 +292,7 @@ export function listViolations(
   limits: ListLimits,
 ): readonly Violation[] {
   return [...lists].flatMap(([collection, count]) => {
-    const needed = limits.sharded ? neededLists(collection, limits) : limits.replicas * limits.starts;
+    const needed = limits.sharded ? neededLists(collection, limits) : plainLists(collection, limits);
     if (count <= needed + relists) return [];
     return [{
       invariant: "list-count",
@@ -233,11 +301,33 @@ export function listViolations(
   });
 }
 
+/** Each replica lists a kind once, the object of each condition once, and a kind with a condition each time that it begins. */
+function plainLists(collection: string, { controllers, processes, replicas, starts }: ListLimits): number {
+  const watched = watchedResources(controllers).filter(({ resource }) => resourceName(resource) === collection);
+  const conditions = conditionsOn(collection, controllers);
+  const caches = conditions + (watched.length > 0 ? 1 : 0);
+  return Math.max(1, caches) * replicas * starts + repeatedBeginnings(processes, watched);
+}
+
+/** How many objects of a kind decide about watches. */
+function conditionsOn(collection: string, controllers: readonly OperatorController[]): number {
+  const conditions = watchedResources(controllers).flatMap(({ condition }) => condition ?? []);
+  return new Set(conditions.filter(({ resource }) => resourceName(resource) === collection).map(({ key }) => key)).size;
+}
+
+/** How often a kind was watched again, because its condition began to hold once more. */
+function repeatedBeginnings(processes: readonly OperatorProcess[], watched: readonly WatchedResource[]): number {
+  const conditional = watched.filter(({ condition }) => condition !== undefined);
+  return processes.flatMap((process) => cachesOf(process, conditional))
+    .reduce((sum, { informer: { activation } }) => sum + Math.max(0, (activation?.beginnings ?? 0) - 1), 0);
+}
+
 /** A sharded replica lists its part again each time that it has gained slots. */
 function neededLists(collection: string, { controllers, processes }: ListLimits): number {
   const watched = watchedResources(controllers).filter(({ resource }) => resourceName(resource) === collection);
+  const conditions = conditionsOn(collection, controllers);
   return processes.reduce((sum, process) => {
     const gains = shardsOf(process.manager)?.holds.generation ?? 0;
-    return sum + cachesOf(process, watched).length * Math.max(1, gains);
-  }, 0);
+    return sum + conditions + cachesOf(process, watched).length * Math.max(1, gains);
+  }, repeatedBeginnings(processes, watched));
 }

@@ -26,6 +26,8 @@ export function isRenewal(info: RequestInfo | undefined): boolean {
 
 /** True for a request of a cache for a whole collection. A list without a resource version comes from a reconciler. */
 export function isFullList({ url }: Request, info: RequestInfo | undefined): boolean {
+  // A request for one object needs no more: parsing its URL would cost more than all else here.
+  if (!url.includes("?")) return false;
   const { searchParams } = new URL(url);
   if (info?.verb === "list") return searchParams.has("resourceVersion") && !searchParams.has("continue");
   return searchParams.get("sendInitialEvents") === "true";

@@ -20,22 +20,20 @@ import {
   keyOfInfo,
   requestName,
   requestText,
-  resourceOf,
   targetPath,
   writtenPath,
 } from "./_messages.ts";
-import { isUnreachable, PausedProcesses, type PendingRequest, type ProxiedProcess } from "./_proxied_process.ts";
+import {
+  isUnreachable,
+  PausedProcesses,
+  type PendingRequest,
+  pointOf,
+  type ProxiedProcess,
+} from "./_proxied_process.ts";
 import { CompactedHistory, fetchStale } from "./_stale_reads.ts";
 import { deliverEvents, type Delivery, WatchPipe } from "./_watch_pipe.ts";
 import type { FaultIndex } from "./_fault_index.ts";
-import {
-  type FaultOf,
-  faultText,
-  type PointName,
-  type RenewalFault,
-  type UserAction,
-  type WriteFault,
-} from "./fault_plan.ts";
+import { type FaultOf, faultText, type RenewalFault, type UserAction, type WriteFault } from "./fault_plan.ts";
 import type { PointCounts } from "./fault_points.ts";
 import type { Actor, NoteDetails, RunRecorder } from "./_run_recorder.ts";
 
@@ -133,7 +131,9 @@ export class NetworkProxy<Process extends ProxiedProcess> {
     if (this.#watches.some(({ pipe }) => pipe.isHolding(now))) return true;
     for (const [process, collections] of this.#watched) {
       const open = this.#watches.filter((watch) => watch.process === process && !watch.pipe.isOver);
-      if (!process.hasEnded && open.length < collections.size) return true;
+      if (process.hasEnded || open.length >= collections.size) continue;
+      const needed = [...collections].filter((collection) => process.needsWatch?.(collection) ?? true);
+      if (open.length < needed.length) return true;
     }
     return false;
   }
@@ -227,7 +227,7 @@ export class NetworkProxy<Process extends ProxiedProcess> {
     const { faults } = this.#options;
     if (isUnreachable(pending, this.#now())) return this.#rejectUnreachable(pending);
     const number = ++this.counts.reads;
-    const [fault] = faults.atRead(number, this.#point(pending));
+    const [fault] = faults.atRead(number, pointOf(pending));
     if (fault !== undefined) {
       this.#lastFaultAt = this.#now();
       this.counts.relists++;
@@ -240,12 +240,13 @@ export class NetworkProxy<Process extends ProxiedProcess> {
       this.#note("fault", pending, `read ${number} gets 410: compacted`);
       return pending.resolve(errorResponse(410));
     }
-    if (isFullList(request, info)) this.#countList(info);
     const isStale = this.#isStale(process, info);
     const response = isStale
       ? await fetchStale(this.#options.server, request, { revision: process.staleView?.revision ?? 0, isWatch })
       : await this.#options.server(request);
     this.#note("operator", pending, `read ${number}: ${response.status}`);
+    // A kind that the server does not have is asked for until it has it, or until its condition ceases to hold.
+    if (response.status !== 404 && isFullList(request, info)) this.#countList(info);
     if (!isWatch || response.body === null || !response.ok) return pending.resolve(response);
     pending.resolve(this.#openWatch(process, info, request, response));
   }
@@ -285,7 +286,7 @@ export class NetworkProxy<Process extends ProxiedProcess> {
     if (isLock || !isCounted(info)) return await this.#writeUncounted(pending);
     const number = ++this.counts.writes;
     this.counts.renewals = this.#renewals;
-    const due = faults.atWrite(number, this.#point(pending));
+    const due = faults.atWrite(number, pointOf(pending));
     for (const fault of due) {
       this.#lastFaultAt = this.#now();
       this.#note("fault", pending, faultText(fault));
@@ -378,7 +379,7 @@ export class NetworkProxy<Process extends ProxiedProcess> {
   async #writeUncounted(pending: PendingRequest<Process>): Promise<void> {
     if (pending.isLate === true || !isRenewal(pending.info)) return await this.#forward(pending);
     const number = ++this.#renewals;
-    const [fault] = this.#options.faults.atRenewal(number, this.#point(pending));
+    const [fault] = this.#options.faults.atRenewal(number, pointOf(pending));
     if (fault === undefined) return await this.#forward(pending);
     this.#note("fault", pending, faultText(fault));
     await this.#applyToRenewal(pending, fault);
@@ -387,7 +388,9 @@ export class NetworkProxy<Process extends ProxiedProcess> {
   /** A delayed write of the Lease arrives even if the process no longer waits for it. */
   async #applyToRenewal(pending: PendingRequest<Process>, fault: RenewalFault): Promise<void> {
     if (fault.kind === "pause") return this.#pause(pending, fault, () => this.#forward(pending));
-    const { resolve } = pending;
+    const { process, resolve } = pending;
+    process.renewsUntil = this.#now() + fault.forMs;
+    pending.request.signal.addEventListener("abort", () => process.renewsUntil = 0, { once: true });
     if (fault.committed) {
       const delayed = (response: Response) => this.#delay(() => resolve(response), fault.forMs);
       return await this.#forward({ ...pending, resolve: delayed });
@@ -443,11 +446,6 @@ export class NetworkProxy<Process extends ProxiedProcess> {
   #countList(info: RequestInfo | undefined): void {
     const collection = collectionOf(info);
     this.counts.lists.set(collection, (this.counts.lists.get(collection) ?? 0) + 1);
-  }
-
-  #point({ info, key }: PendingRequest<Process>): PointName | undefined {
-    if (info === undefined) return undefined;
-    return { verb: info.verb, resource: resourceOf(info), name: key };
   }
 
   #rejectUnreachable(pending: PendingRequest<Process>): void {

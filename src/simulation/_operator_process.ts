@@ -2,10 +2,13 @@
  * OperatorProcess: one process of the operator, from its start to its end, with a clock that can be wrong or stop. It can be
  * killed at any moment, as by SIGKILL: after that, none of its requests reaches the server.
  */
+import { resourceName } from "../api/mod.ts";
 import { type Clock, drain, type Random, sleepOn } from "../async/mod.ts";
 import { Client, type Transport } from "../client/mod.ts";
 import type { ControllerAccounts } from "../cluster/mod.ts";
+import { type ClusterProvider, Fleet } from "../fleet/mod.ts";
 import {
+  controllerCacheOf,
   LeaseLostError,
   Manager,
   type ManagerElection,
@@ -32,14 +35,19 @@ export interface OperatorProcessOptions {
 
 /** What a process runs with. */
 export interface ProcessStart {
-  /** Belongs to this process. */
+  /** Belongs to this process. With a fleet, it leads to the hub. */
   readonly transport: Transport;
+  /** Reports the members of a fleet. @default there is one cluster */
+  readonly members?: ClusterProvider;
   /** @default nothing is recorded */
   readonly recorder?: Recorder;
 }
 
 /** How long a process that was asked to stop may take to end its reconciles, in milliseconds. */
 const leaveGraceMs = 5_000;
+
+/** So few turns that a member which keeps one for itself delays the others. */
+const fleetTurns = 1;
 
 /** One process. */
 export class OperatorProcess implements ProxiedProcess {
@@ -51,6 +59,8 @@ export class OperatorProcess implements ProxiedProcess {
   unreachableUntil = 0;
   /** Virtual time until which no request about a Lease arrives. */
   leasesUnreachableUntil = 0;
+  /** Virtual time until which it waits for the response to a write of its Lease that a fault delays. */
+  renewsUntil = 0;
   /** The process is killed before its next request. */
   crashesNext = false;
   /** The run has noticed the end of the process. */
@@ -58,6 +68,7 @@ export class OperatorProcess implements ProxiedProcess {
   #hasEnded = false;
   #isLeaving = false;
   #manager: Manager | undefined;
+  #fleet: Fleet | undefined;
   #failure: unknown;
   readonly #stop = new AbortController();
   readonly #options: OperatorProcessOptions;
@@ -87,8 +98,22 @@ export class OperatorProcess implements ProxiedProcess {
     return this.#manager;
   }
 
+  get owner(): OperatorProcess {
+    return this;
+  }
+
+  /** False before its start and after its end. */
+  get isWorking(): boolean {
+    return !this.#hasEnded && this.#manager !== undefined;
+  }
+
+  /** The Manager of a member; undefined while the process does not work in it. */
+  managerOf(member: string): Manager | undefined {
+    return this.#fleet?.managers().get(member);
+  }
+
   /** Runs the controllers. */
-  start({ transport, recorder }: ProcessStart): void {
+  start({ transport, members, recorder }: ProcessStart): void {
     const { controllers, accounts, clock, random, election, sharding } = this.#options;
     const client = new Client(accounts.operatorTransport(transport), { clock });
     this.#manager = new Manager({
@@ -106,13 +131,30 @@ export class OperatorProcess implements ProxiedProcess {
       ...(election === undefined ? {} : { leaderElection: election }),
       ...(sharding === undefined ? {} : { sharding }),
     });
-    for (const controller of controllers) this.#manager.add(controller);
+    if (members !== undefined) {
+      this.#fleet = new Fleet({ hub: this.#manager, provider: members, maxConcurrentReconciles: fleetTurns });
+    }
+    const runner = this.#fleet ?? this.#manager;
+    for (const controller of controllers) runner.add(controller);
     const asked = new Error("Cannot continue: the manager stopped without being asked to");
-    this.#manager.run(this.#stop.signal).then(
+    runner.run(this.#stop.signal).then(
       () => this.#end(this.#isLeaving ? undefined : asked),
       // A process that stops may lose its Lease meanwhile.
       (error: unknown) => this.#end(this.#isLeaving && error instanceof LeaseLostError ? undefined : error),
     );
+  }
+
+  /** A kind whose condition does not hold is not watched. */
+  needsWatch(collection: string): boolean {
+    const watches = this.#options.controllers.flatMap((controller) =>
+      controller.watches.flatMap(({ resource }) =>
+        resourceName(resource) === collection ? [{ controller, resource }] : []
+      )
+    );
+    return watches.length === 0 || watches.some(({ controller, resource }) => {
+      const { activation } = controllerCacheOf(this.manager, controller, resource).informer;
+      return activation === undefined || activation.state.kind === "active" || activation.state.kind === "syncing";
+    });
   }
 
   kill(): void {

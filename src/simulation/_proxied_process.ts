@@ -3,7 +3,8 @@
  * one, and so is a child process in any language: the faults at its requests and watches are the same.
  */
 import type { RequestInfo } from "../manager/mod.ts";
-import { collectionOf, connectionError } from "./_messages.ts";
+import { collectionOf, connectionError, resourceOf } from "./_messages.ts";
+import type { PointName } from "./fault_plan.ts";
 
 /** An API server that is behind, as one process sees it. */
 export interface StaleView {
@@ -27,12 +28,16 @@ export interface ProxiedProcess {
   unreachableUntil: number;
   /** The time until which no request about a Lease arrives. */
   leasesUnreachableUntil: number;
+  /** The time until which it waits for the response to a write of its Lease that a fault delays. */
+  renewsUntil: number;
   /** The process is killed before its next request. */
   crashesNext: boolean;
   /** Stops the process. @param wallByMs by how much its wall clock moves meanwhile */
   pause(wallByMs: number): void;
   /** Lets the process go on. */
   resume(): Promise<void>;
+  /** False for a collection that the process has watched and needs no more. @default it needs each */
+  needsWatch?(collection: string): boolean;
 }
 
 /** A request of a process that has not reached the server yet. */
@@ -61,6 +66,11 @@ export function isUnreachable(
 ): boolean {
   if (now < process.unreachableUntil) return true;
   return now < process.leasesUnreachableUntil && collectionOf(info) === leaseCollection;
+}
+
+/** How a plan names the point at which a request is; undefined for a request that no plan can name. */
+export function pointOf({ info, key }: Pick<PendingRequest<ProxiedProcess>, "info" | "key">): PointName | undefined {
+  return info && { verb: info.verb, resource: resourceOf(info), name: key };
 }
 
 /**

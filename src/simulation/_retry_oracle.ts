@@ -22,7 +22,8 @@ export class RetryOracle {
     { processId, clock }: { readonly processId: number; readonly clock: Clock },
   ): readonly OperatorController[] {
     return controllers.map((controller) => {
-      const succeeded = new Set<string>();
+      // By cluster of a fleet, because each has a queue of its own.
+      const succeeded = new Map<string, Set<string>>();
       const { rateLimiter = () => defaultRateLimiter<ObjectKey>({ clock }) } = controller.options;
       return {
         ...controller,
@@ -38,26 +39,31 @@ export class RetryOracle {
 
   #counted(
     { name, reconciler }: OperatorController,
-    { processId, succeeded }: { readonly processId: number; readonly succeeded: Set<string> },
+    { processId, succeeded }: { readonly processId: number; readonly succeeded: Map<string, Set<string>> },
   ): OperatorController["reconciler"] {
     return async (request, toolbox) => {
-      if (succeeded.delete(request.key) && toolbox.retries > 0) {
+      const here = succeeded.get(request.cluster ?? "") ?? new Set();
+      succeeded.set(request.cluster ?? "", here);
+      if (here.delete(request.key) && toolbox.retries > 0) {
         this.#problems.add(
           `process ${processId} counts ${toolbox.retries} failures of ${name} ${request.key}, whose last reconcile succeeded`,
         );
       }
       const result = await reconciler(request, toolbox);
-      succeeded.add(request.key);
+      here.add(request.key);
       return result;
     };
   }
 }
 
-/** An attempt can fail before it calls the reconciler: every failure asks for a delay. */
-function observedLimiter(limiter: RateLimiter<ObjectKey>, succeeded: Set<string>): RateLimiter<ObjectKey> {
+/** An attempt can fail before it calls the reconciler: every failure asks for a delay. It does not say in which cluster. */
+function observedLimiter(
+  limiter: RateLimiter<ObjectKey>,
+  succeeded: ReadonlyMap<string, Set<string>>,
+): RateLimiter<ObjectKey> {
   return {
     when(key) {
-      succeeded.delete(key);
+      for (const keys of succeeded.values()) keys.delete(key);
       return limiter.when(key);
     },
     forget: (key) => limiter.forget(key),

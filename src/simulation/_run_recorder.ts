@@ -94,16 +94,28 @@ export class RunRecorder {
     return id;
   }
 
-  /** Records that a process starts. */
-  starts(process: number, causes: readonly EntryId[]): void {
-    this.#memoryOf(process).started = this.note("operator", "starts", { process, causes });
+  /** Records that a process starts. @returns the id of the note */
+  starts(process: number, causes: readonly EntryId[]): EntryId {
+    const note = this.note("operator", "starts", { process, causes });
+    this.startedBy(process, note);
+    return note;
+  }
+
+  /** A process starts, as a note says that may be of another cluster. */
+  startedBy(process: number, note: EntryId): void {
+    this.#memoryOf(process).started = note;
+  }
+
+  /** The reconciles of a process that have not ended, and the last fault that it met. */
+  unfinished(process: number): readonly EntryId[] {
+    const { running, lastFault } = this.#memoryOf(process);
+    return [...running, ...(lastFault === undefined ? [] : [lastFault])];
   }
 
   /** Records that a process ends, with the reconciles that end with it. */
   ends(actor: Actor, what: string, details: NoteDetails & { readonly process: number }): EntryId {
-    const { running, lastFault } = this.#memoryOf(details.process);
-    const causes = [...running, ...(lastFault === undefined ? [] : [lastFault])];
-    return this.note(actor, what, { ...details, causes });
+    const { process, causes = [] } = details;
+    return this.note(actor, what, { ...details, causes: [...this.unfinished(process), ...causes] });
   }
 
   /** The recorder of a process. */

@@ -5,6 +5,7 @@
  *
  * Guarantees: a field that a PUT sends back as it was read was not sent, nor was one of a new object that is a copy of a deleted one.
  */
+import { pointerKeys } from "../api/mod.ts";
 import type { SummaryChange } from "./_server_changes.ts";
 
 /** A write, as it reached the server. */
@@ -91,8 +92,7 @@ function* leaves(value: unknown, path: string, withValues = false): Generator<st
 
 /** `/spec/ports/0/port` as `.spec.ports.port`. */
 function pointerPath(pointer: string): string {
-  return pointer.split("/").slice(1).filter((part) => !/^(?:\d+|-)$/.test(part))
-    .map((part) => `.${part.replaceAll("~1", "/").replaceAll("~0", "~")}`).join("");
+  return pointerKeys(pointer).filter((key) => !/^(?:\d+|-)$/.test(key)).map((key) => `.${key}`).join("");
 }
 
 /** `.status.observed` stands for the observed generation, see flatFields(). */

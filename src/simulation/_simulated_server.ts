@@ -10,7 +10,7 @@ import { type KubernetesApi, kubernetesApi } from "../apiserver/mod.ts";
 import { runTurns, seededRandom, type VirtualClock } from "../async/mod.ts";
 import { ApiError, Client, type Transport } from "../client/mod.ts";
 import { type ControllerAccounts, webhookCaller } from "../cluster/mod.ts";
-import type { ObjectName, OperatorController, WorkloadStep } from "../manager/mod.ts";
+import type { AccessPlace, ObjectName, OperatorController, WorkloadStep } from "../manager/mod.ts";
 import { baselineOf } from "./_baseline.ts";
 import { CachingServer, CountingRandom, WholeSecondClock } from "./_response_cache.ts";
 import type { NotedChange } from "../observe/mod.ts";
@@ -23,6 +23,8 @@ import { changesSince, notedChanges } from "./_server_changes.ts";
 /** Options of a {@link SimulatedServer}. */
 export interface SimulatedServerOptions {
   readonly controllers: readonly OperatorController[];
+  /** What of a fleet it is. @default "cluster": there is no fleet */
+  readonly place?: AccessPlace;
   readonly clock: VirtualClock;
   /** @default nothing is recorded */
   readonly recorder?: RunRecorder;
@@ -69,9 +71,9 @@ export class SimulatedServer implements Disposable {
 
   /** Starts the server from the baseline of the controllers. */
   async start(): Promise<void> {
-    const { controllers, clock, seed } = this.#options;
+    const { controllers, place, clock, seed } = this.#options;
     const sequence = 1 + Math.abs(seed - 1) % randomSequences;
-    const { storage: baseline, accounts, cache } = await baselineOf(controllers, sequence);
+    const { storage: baseline, accounts, cache } = await baselineOf(controllers, sequence, place);
     this.#delayMs = (sequence - 1) * delayStepMs;
     const random = new CountingRandom(seededRandom(sequence * 2 + 1));
     const storage = baseline.copy();
@@ -209,6 +211,12 @@ export class SimulatedServer implements Disposable {
   /** The revision at which a stored object changed last; undefined when it does not exist. */
   revisionOf(collection: string, namespace: string, name: string): number | undefined {
     return this.api.server.storage.find(collection, namespace, name)?.revision;
+  }
+
+  /** The collection of each change since the start, oldest first; none when the history does not go back to it. */
+  changedCollections(): readonly string[] {
+    const changes = [...this.api.server.storage.changesAfter(this.#firstRevision)];
+    return changes.length < this.revision - this.#firstRevision ? [] : changes.map(({ collection }) => collection);
   }
 
   /** The changes since a revision, oldest first, but for those of Events and Leases. */

@@ -43,11 +43,13 @@ const losses: Readonly<Record<string, string>> = {
 /** The consequence of violations that are no difference between objects. */
 const ofInvariants: Readonly<Partial<Record<Invariant, string>>> = {
   "quiescence": "The controller does not come to rest, and burdens the API server without end.",
+  "isolation": "A cluster with a problem makes the other clusters of the fleet wait.",
   "one-leader": "Two processes of the operator work at the same time, and may undo each other's work.",
   "process-exit": "The operator ends without being asked to.",
   "starved-key": "The controller has given up an object, and does not care for it any more.",
   "foreign-objects": "An object that belongs to another owner was deleted or changed.",
   "cache-contents": "The operator works with objects that do not exist in this form.",
+  "activations": "The operator watches a kind that it should not watch, or does not watch one that it should.",
   "handler-events": "The operator did not learn of a change.",
   "own-writes": "The operator decides from a state that is older than its own writes.",
   "retry-count":

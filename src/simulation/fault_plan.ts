@@ -21,6 +21,9 @@ export const eventActions = ["merge", "stall", "duplicate", "cut", "corrupt", "g
  */
 export const userActions = ["delete", "edit", "replace", "takeover", "annotate"] as const;
 
+/** What is wrong with a member of a fleet, or with the way to it. */
+export const memberStates = ["lost", "silent", "slow", "lying", "disengaged"] as const;
+
 const count = z.int().min(1);
 
 /** A point by what happens there, for programs whose requests have other numbers in each run. */
@@ -141,6 +144,18 @@ export const faultSchemas = [
     "The wall clock of all processes jumps by an hour, or that of one process runs at a fifth of its speed or five times " +
       "as fast for a minute (`rate`).",
   ),
+  z.object({
+    kind: z.literal("member"),
+    /** Before this step. */
+    step: count,
+    state: z.enum(memberStates),
+    /** @default for good */
+    forMs: ms.optional(),
+  }).describe(
+    "In a fleet (`--clusters`), before a step and for 120 s: the API server of the first member is gone (`lost`), loses every " +
+      "packet (`silent`), takes 2 s for each request and each part of a response (`slow`), another program answers nonsense " +
+      "at its address (`lying`), or the provider does not report the member (`disengaged`). `lost` also for good.",
+  ),
   z.object({ kind: z.literal("lease"), write: point })
     .describe("With several replicas: a user deletes the Lease before this write."),
   z.object({ kind: z.literal("renewal"), renewal: point, committed: z.boolean(), forMs: ms }).describe(
@@ -242,6 +257,10 @@ export function faultText(fault: Fault): string {
     case "skew":
       return `wall clock ${signed(fault.byMs)} before step ${fault.step}${
         fault.rate === undefined ? "" : `, then ${fault.rate} times as fast for ${fault.forMs} ms`
+      }`;
+    case "member":
+      return `the first member is ${fault.state} from step ${fault.step} on, ${
+        fault.forMs === undefined ? "for good" : `for ${fault.forMs} ms`
       }`;
     case "lease":
       return `Lease deleted before ${pointText("write", fault.write)}`;

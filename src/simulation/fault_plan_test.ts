@@ -4,10 +4,11 @@ import { faultKinds, faultPlanSchema, faultSchemas, faultText } from "./fault_pl
 import { singleFaults } from "./fault_points.ts";
 
 const points = { writes: 1, renewals: 1, reads: 1, events: 1, lists: new Map([["configmaps", 1]]) };
-const faults = singleFaults(
-  { points, stepRevisions: [1, 1], dependents: [1, 1], replicas: 2, sharded: true },
-  new Set(faultKinds),
-);
+const where = { points, stepRevisions: [1, 1], dependents: [1, 1], replicas: 2, sharded: true };
+const faults = [
+  ...singleFaults(where, new Set(faultKinds)),
+  ...singleFaults({ ...where, members: 2 }, new Set(["member"] as const)),
+];
 
 test("faultKinds lists the kind of each schema once", () => {
   assertEquals(faultKinds.length, faultSchemas.length);

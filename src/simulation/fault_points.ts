@@ -3,7 +3,15 @@
  * those that a run without faults passed.
  */
 import { type Random, seededRandom } from "../async/mod.ts";
-import { crashMoments, eventActions, type Fault, type FaultKind, type FaultPlan, userActions } from "./fault_plan.ts";
+import {
+  crashMoments,
+  eventActions,
+  type Fault,
+  type FaultKind,
+  type FaultPlan,
+  memberStates,
+  userActions,
+} from "./fault_plan.ts";
 
 /** How often each kind of point occurred in a run. */
 export interface PointCounts {
@@ -25,6 +33,8 @@ export interface FaultPoints {
   readonly replicas: number;
   /** The replicas divide the keys between them. @default false */
   readonly sharded?: boolean;
+  /** The members of a fleet. @default 0: there is no fleet */
+  readonly members?: number;
   /** The number of dependents at the end of each step. @default none */
   readonly dependents?: readonly number[];
 }
@@ -42,6 +52,10 @@ const pauseMs = 20_000;
 const lateMs = 12_000;
 /** Longer than the duration of a Lease, so that the others have taken all over. */
 const scaleMs = 30_000;
+/** Longer than a cluster that failed waits until it is tried again (60 s). */
+const troubleMs = 120_000;
+/** A paused process must stand still in all clusters, and Leases are in the hub: faults of a fleet are those of one member. */
+const singleClusterKinds: ReadonlySet<FaultKind> = new Set(["pause", "renewal"]);
 /** How long the wall clock runs at a wrong speed. */
 const driftMs = 60_000;
 const driftRates = [0.2, 5];
@@ -50,7 +64,7 @@ const maxDependents = 4;
 
 /** Every possible single fault. @param kinds limits them to these kinds */
 export function singleFaults(
-  { points, stepRevisions, replicas, sharded = false, dependents = [] }: FaultPoints,
+  { points, stepRevisions, replicas, sharded = false, members = 0, dependents = [] }: FaultPoints,
   kinds: ReadonlySet<FaultKind>,
 ): readonly Fault[] {
   const all = [
@@ -76,8 +90,9 @@ export function singleFaults(
       { kind: "skew", step: index + 1, byMs: -hourMs },
       ...driftRates.map((rate): Fault => ({ kind: "skew", step: index + 1, byMs: 0, rate, forMs: driftMs })),
     ]),
+    ...(members > 0 ? stepRevisions.flatMap((_, index) => memberFaults(index + 1)) : []),
   ];
-  return all.filter(({ kind }) => kinds.has(kind));
+  return all.filter(({ kind }) => kinds.has(kind) && (members === 0 || !singleClusterKinds.has(kind)));
 }
 
 /** Storms: two to eight random faults. @returns a function that makes the storm of a seed; equal seeds give equal storms */
@@ -147,6 +162,14 @@ function scaleFaults(write: number): readonly Fault[] {
   return [
     { kind: "scale", write, by: "join", forMs: scaleMs },
     { kind: "scale", write, by: "leave", forMs: scaleMs },
+  ];
+}
+
+/** Faults that have an effect only in a fleet. */
+function memberFaults(step: number): readonly Fault[] {
+  return [
+    ...memberStates.map((state): Fault => ({ kind: "member", step, state, forMs: troubleMs })),
+    { kind: "member", step, state: "lost" },
   ];
 }
 

@@ -5,25 +5,16 @@
  * Guarantees: those of World for each server: writes are decoded, defaulted, validated and admitted as kube-apiserver does,
  * and the controllers may do only what they declare for the members and for the hub. The same seed gives the same run.
  */
-import type { Infer, Resource } from "../api/mod.ts";
-import { type KubernetesApi, kubernetesApi } from "../apiserver/mod.ts";
-import { aborted, drain, type Random, seededRandom, VirtualClock } from "../async/mod.ts";
+import type { KubernetesApi } from "../apiserver/mod.ts";
+import { drain, type Random, seededRandom, VirtualClock } from "../async/mod.ts";
 import { Client, type Transport } from "../client/mod.ts";
-import {
-  ControllerAccounts,
-  conversionsOf,
-  findStoredObject,
-  type InMemoryApi,
-  installCustomResources,
-  RequestTracker,
-  storedObject,
-  storedObjects,
-} from "../cluster/mod.ts";
-import { type ClusterConnection, type ClusterProvider, Fleet, type FleetCluster } from "../fleet/mod.ts";
+import { ControllerAccounts, installCustomResources, type RequestTracker } from "../cluster/mod.ts";
+import { type ClusterConnection, Fleet } from "../fleet/mod.ts";
 import { type AccessPlace, Manager, type OperatorController } from "../manager/mod.ts";
-import { refuseUnreachableOwners } from "./owner_references.ts";
+import { ReportedClusters } from "./reported_clusters.ts";
 import { type ServerFault, ServerLink } from "./server_link.ts";
 import type { SettledOptions } from "./world.ts";
+import { WorldServer, worldServerParts } from "./world_server.ts";
 
 /** Options of {@link FleetWorld.start}. */
 export interface FleetWorldOptions {
@@ -40,11 +31,8 @@ export interface FleetWorldOptions {
 }
 
 /** One API server of a {@link FleetWorld}. There are no nodes and no garbage collector. */
-export class FleetServer implements Disposable {
-  /** A client with all rights, which no fault affects. */
-  readonly client: Client;
+export class FleetServer extends WorldServer implements Disposable {
   readonly #api: KubernetesApi;
-  readonly #stored: InMemoryApi;
   readonly #accounts: ControllerAccounts;
   readonly #requests: RequestTracker;
   readonly #link: ServerLink;
@@ -55,32 +43,13 @@ export class FleetServer implements Disposable {
     options: { readonly clock: VirtualClock; readonly random: Random; readonly place: AccessPlace },
   ) {
     const { clock, random, place } = options;
-    this.#accounts = new ControllerAccounts({ controllers, name: "world", place });
-    this.#api = kubernetesApi({ clock, random, accounts: this.#accounts.accounts });
-    this.#stored = { server: this.#api.server, conversions: conversionsOf(controllers) };
-    this.#requests = new RequestTracker(refuseUnreachableOwners(this.#api));
-    this.#link = new ServerLink(this.#requests.fetch, clock);
-    this.client = new Client(this.#requests.fetch, { clock });
-  }
-
-  /** The revision of the server, which grows with every write. */
-  get revision(): number {
-    return this.#api.server.storage.revision;
-  }
-
-  /** The stored object. @param key "namespace/name", or "name" if the kind is cluster-scoped. @throws Error when it does not exist */
-  get<R extends Resource>(resource: R, key: string): Infer<R> {
-    return storedObject(this.#stored, resource, key);
-  }
-
-  /** The stored object; undefined when it does not exist. @param key "namespace/name", or "name" if the kind is cluster-scoped. */
-  find<R extends Resource>(resource: R, key: string): Infer<R> | undefined {
-    return findStoredObject(this.#stored, resource, key);
-  }
-
-  /** All stored objects of a kind, sorted by name. @param namespace @default all namespaces */
-  list<R extends Resource>(resource: R, namespace?: string): readonly Infer<R>[] {
-    return storedObjects(this.#stored, resource, namespace);
+    const accounts = new ControllerAccounts({ controllers, name: "world", place });
+    const parts = worldServerParts(controllers, { clock, random, accounts: accounts.accounts });
+    super(parts);
+    this.#accounts = accounts;
+    this.#api = parts.api;
+    this.#requests = parts.requests;
+    this.#link = new ServerLink(parts.requests.fetch, clock);
   }
 
   /** Changes the way of the operator to this server, from now on. */
@@ -121,7 +90,7 @@ export class FleetServer implements Disposable {
  * });
  * await using world = await FleetWorld.start({ controllers: [greeter], members: ["east", "west"] });
  * world.member("west").setFault({ kind: "lost" });
- * await world.member("east").client.create(Namespace, { metadata: { name: "team-a" }, spec: {} });
+ * await world.member("east").create(Namespace, { name: "team-a" });
  * await world.settled();
  * console.assert(world.member("east").get(ConfigMap, "team-a/greeting").data?.cluster === "east");
  * ```
@@ -132,12 +101,11 @@ export class FleetWorld implements AsyncDisposable {
   /** The hub. It is not a member. */
   readonly hub: FleetServer;
   readonly #members: ReadonlyMap<string, FleetServer>;
-  readonly #engaged: Set<string>;
+  readonly #reported: ReportedClusters;
   readonly #fleet: Fleet;
   readonly #stop = new AbortController();
   #running: Promise<void> | undefined;
   #failure: unknown;
-  #changed = Promise.withResolvers<void>();
 
   private constructor(options: FleetWorldOptions) {
     const { controllers, members, clock = new VirtualClock(), seed = 1, maxConcurrentReconciles } = options;
@@ -146,11 +114,12 @@ export class FleetWorld implements AsyncDisposable {
     this.hub = new FleetServer(controllers, { clock, random, place: "hub" });
     const create = (name: string) => [name, new FleetServer(controllers, { clock, random, place: "members" })] as const;
     this.#members = new Map(members.map(create));
-    this.#engaged = new Set(members);
+    this.#reported = new ReportedClusters(members);
     const { transport, transportFor } = this.hub.connection("hub");
     const client = new Client(transport, { clock });
     const hub = new Manager({ client, transportFor, name: "world", freezeCache: true, clock, random });
-    this.#fleet = new Fleet({ hub, provider: this.#provider(), maxConcurrentReconciles });
+    const connect = (member: string) => this.member(member).connection(`https://${member}.example.dev`);
+    this.#fleet = new Fleet({ hub, provider: this.#reported.provider(connect), maxConcurrentReconciles });
     for (const controller of controllers) this.#fleet.add(controller);
   }
 
@@ -180,14 +149,12 @@ export class FleetWorld implements AsyncDisposable {
   /** The provider reports the member again. */
   engage(name: string): void {
     this.member(name);
-    this.#engaged.add(name);
-    this.#changed.resolve();
+    this.#reported.engage(name);
   }
 
   /** The provider does not report the member any more. */
   disengage(name: string): void {
-    this.#engaged.delete(name);
-    this.#changed.resolve();
+    this.#reported.disengage(name);
   }
 
   /**
@@ -225,29 +192,9 @@ export class FleetWorld implements AsyncDisposable {
     for (const server of [this.hub, ...this.#members.values()]) server[Symbol.dispose]();
   }
 
-  #provider(): ClusterProvider {
-    // deno-lint-ignore no-this-alias -- a generator has no lexical this
-    const world = this;
-    return {
-      name: "the world",
-      async *watch(signal) {
-        using stopped = aborted(signal);
-        while (!signal.aborted) {
-          world.#changed = Promise.withResolvers<void>();
-          yield [...world.#engaged].map((name): FleetCluster => ({
-            name,
-            revision: "",
-            connect: () => Promise.resolve(world.member(name).connection(`https://${name}.example.dev`)),
-          }));
-          await Promise.race([world.#changed.promise, stopped]);
-        }
-      },
-    };
-  }
-
   #isBusy(): boolean {
-    const isEngaged = new Set(this.#fleet.clusters().map(({ name }) => name));
-    if (isEngaged.size !== this.#engaged.size || [...this.#engaged].some((name) => !isEngaged.has(name))) return true;
+    const engaged = new Set(this.#fleet.clusters().map(({ name }) => name));
+    if (engaged.symmetricDifference(this.#reported.names).size > 0) return true;
     const troubled = new Set(
       this.#fleet.clusters().flatMap(({ name, problem }) => problem === undefined ? [] : [name]),
     );

@@ -25,7 +25,7 @@ async function start(seed = 1): Promise<FleetWorld> {
 }
 
 async function createNamespace(world: FleetWorld, member: string, name: string): Promise<void> {
-  await world.member(member).client.create(Namespace, { metadata: { name }, spec: {} });
+  await world.member(member).create(Namespace, { name });
 }
 
 /** Virtual milliseconds until the copy of a new Namespace is there. */
@@ -42,10 +42,7 @@ async function latency(world: FleetWorld, member: string, name: string): Promise
 test("settings of the hub reach all members, and each member gets its own objects only", async () => {
   await using world = await start();
   for (const name of names) await createNamespace(world, name, `of-${name}`);
-  await world.hub.client.create(ConfigMap, {
-    metadata: { namespace: "default", name: "settings" },
-    data: { text: "x" },
-  });
+  await world.hub.create(ConfigMap, { name: "settings", data: { text: "x" } });
   await world.settled();
   for (const name of names) {
     assertEquals(world.member(name).get(ConfigMap, `of-${name}/copy`).data, { text: "x", cluster: name });
@@ -85,6 +82,7 @@ function randomFault(random: () => number): { readonly fault: ServerFault; reado
   const faults: readonly ServerFault[] = [
     { kind: "lost" },
     { kind: "silent" },
+    { kind: "lying" },
     { kind: "slow", delayMs: 1 + Math.floor(random() * 20_000) },
   ];
   const fault = faults[Math.floor(random() * faults.length)] ?? { kind: "lost" };

@@ -2,7 +2,8 @@
  * Tests of controllers without a cluster: World, a test environment with a virtual clock, and simulate(), which runs workloads
  * under injected faults. See docs/SIMULATION.md.
  */
-export { type SettledOptions, World, type WorldObject, type WorldOptions } from "./world.ts";
+export { type SettledOptions, World, type WorldOptions } from "./world.ts";
+export { type WorldObject, WorldServer } from "./world_server.ts";
 export { type RecordedSchedule, recordSchedule } from "./recorded_schedule.ts";
 export { runSchedule } from "./schedule.ts";
 export type { ScheduleOptions, ScheduleResult } from "./schedule_result.ts";

@@ -18,6 +18,8 @@ export interface DueChanges {
   readonly leaves: number;
 }
 
+const nothingDue: DueChanges = { starts: [], leaves: 0 };
+
 export class PlannedChanges {
   readonly #clock: VirtualClock;
   #starts: PlannedStart[] = [];
@@ -52,6 +54,7 @@ export class PlannedChanges {
 
   /** Removes what is due. */
   takeDue(): DueChanges {
+    if (this.isEmpty()) return nothingDue;
     const now = this.#clock.monotonic();
     const starts = this.#starts.filter(({ at }) => at <= now).map(({ causes }) => causes);
     const leaves = this.#leaves.filter((at) => at <= now).length;

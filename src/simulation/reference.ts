@@ -12,6 +12,7 @@ import { consequenceOf } from "./consequence.ts";
 import type { FaultPlan } from "./fault_plan.ts";
 import type { PointCounts } from "./fault_points.ts";
 import { fightIn, lateChangesOf } from "./_late_changes.ts";
+import { delayViolations, planForOthers, promptWritesOf, resultIn, violationIn } from "./other_clusters.ts";
 import { SentFields } from "./_sent_fields.ts";
 import { type RunTotals, sumOf } from "./run_totals.ts";
 import type { ScheduleOptions, ScheduleResult, Settling } from "./schedule_result.ts";
@@ -41,6 +42,10 @@ export interface Reference {
   readonly varying: ReadonlySet<string>;
   /** The roles of objects that come and go by time: they are not compared. */
   readonly timedRoles: ReadonlySet<string>;
+  /** The writes that come at once after each step. */
+  readonly promptWrites: readonly number[];
+  /** What the other clusters of a fleet show, by their names. */
+  readonly others: ReadonlyMap<string, Reference>;
   /** The creations of objects with generated names; undefined when their number may depend on time. */
   readonly creations: CreationsByRole | undefined;
   /** Fields that users have set in objects of the operator, which need not survive the deletion of such an object. */
@@ -68,6 +73,23 @@ const maxTimedWrites = 30;
 
 /** Learns from runs without faults, of which the first is the one to compare with. */
 export function referenceOf(
+  options: Pick<ScheduleOptions, "workload" | "controllers" | "cleanUp">,
+  results: readonly [ScheduleResult, ...ScheduleResult[]],
+): Reference {
+  const [first, ...further] = results;
+  const reference = clusterReferenceOf(options, results);
+  const others = new Map(
+    [...first.others.keys()].map((name) => {
+      const inOther = (result: ScheduleResult) => resultIn(result, name);
+      return [name, clusterReferenceOf(options, [inOther(first), ...further.map(inOther)])];
+    }),
+  );
+  const ofOthers = [...others].flatMap(([name, { violations }]) => violations.map((one) => violationIn(name, one)));
+  return { ...reference, others, violations: [...reference.violations, ...ofOthers] };
+}
+
+/** The same for the only cluster, or one of a fleet. */
+function clusterReferenceOf(
   { workload, controllers, cleanUp = false }: Pick<ScheduleOptions, "workload" | "controllers" | "cleanUp">,
   results: readonly [ScheduleResult, ...ScheduleResult[]],
 ): Reference {
@@ -112,6 +134,8 @@ export function referenceOf(
       lateWrites,
       userFields: fieldsOfUsers(workload),
       isStepCompared: comparedSteps(workload),
+      promptWrites: promptWritesOf(results),
+      others: new Map(),
     },
     ...{ runs: results.length, totals: sumOf(results.map(({ totals }) => totals)) },
   };
@@ -236,12 +260,27 @@ function placeOf(name: string, object: KubeObject): string {
   return `${collectionOf(name)} ${object.metadata.namespace ?? ""} ${owner?.kind ?? ""} ${owner?.name ?? ""}`;
 }
 
-/** All violations of a run: those that it found itself, and the differences from the reference. */
+/** All violations of a run: those that it found itself, and the differences from the reference, in each of its clusters. */
 export function compareWithReference(
   reference: Reference,
   result: ScheduleResult,
   plan: FaultPlan,
 ): readonly Violation[] {
+  // Nothing can be expected of the objects of a server that is gone for good.
+  const inSubject = result.isGone ? result.violations : compareCluster(reference, result, plan);
+  const ofProcesses = planForOthers(plan);
+  const inOthers = [...reference.others].flatMap(([name, expected]) => {
+    const actual = resultIn(result, name);
+    const found = [
+      ...compareCluster(expected, actual, ofProcesses),
+      ...delayViolations(expected.promptWrites, actual.stepWrites, plan),
+    ];
+    return found.map((violation) => violationIn(name, violation));
+  });
+  return [...inSubject, ...inOthers];
+}
+
+function compareCluster(reference: Reference, result: ScheduleResult, plan: FaultPlan): readonly Violation[] {
   const { settling, violations } = result;
   const found = [...violations];
   if (settling !== reference.settling && settling !== "unsettled") {

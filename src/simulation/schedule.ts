@@ -1,5 +1,5 @@
 /**
- * runSchedule(): one run of a workload under a fault plan.
+ * runSchedule(): one run of a workload under a fault plan: the processes of the operator, in one cluster or as a fleet in many.
  *
  * Guarantees: the same controllers, workload, plan and seed give the same run, to the byte of its recording, on every runtime.
  * No timer, socket or clock of the machine is used.
@@ -8,25 +8,16 @@ import { controllerOf } from "../api/mod.ts";
 import { drain, type Random, runTurns, seededRandom, VirtualClock } from "../async/mod.ts";
 import { LeaseLostError, type WorkloadStep } from "../manager/mod.ts";
 import type { EntryId, Recorder } from "../observe/mod.ts";
-import { AccessOracle } from "./_access_oracle.ts";
-import { cacheViolations, HandlerOracle, listViolations } from "./_informer_oracles.ts";
 import { LeaderOracle } from "./_leader_oracle.ts";
-import { NetworkProxy } from "./_network_proxy.ts";
-import { OwnWriteOracle } from "./_own_write_oracle.ts";
-import { PlannedChanges } from "./planned_changes.ts";
-import { LoopGuard, RetryTracker, TimerTracker } from "./_pending_keys.ts";
 import type { OperatorProcess } from "./_operator_process.ts";
-import { ProcessCreation } from "./process_creation.ts";
+import { LoopGuard } from "./_pending_keys.ts";
 import { RetryOracle } from "./_retry_oracle.ts";
-import { RunRecorder } from "./_run_recorder.ts";
-import { ShardOracle } from "./shard_oracle.ts";
-import { SimulatedServer } from "./_simulated_server.ts";
-import { UserActions } from "./_user_actions.ts";
-import { dependentKinds, writesForeignFields } from "./_user_objects.ts";
-import { FaultIndex } from "./_fault_index.ts";
-import { type FaultOf, noFaults } from "./fault_plan.ts";
-import type { PointCounts } from "./fault_points.ts";
+import type { RunCluster, RunClusterEvents } from "./_run_cluster.ts";
+import { RunClusters } from "./run_clusters.ts";
 import type { StaleStart } from "./_stale_creations.ts";
+import { type FaultOf, noFaults } from "./fault_plan.ts";
+import { PlannedChanges } from "./planned_changes.ts";
+import { ProcessCreation } from "./process_creation.ts";
 import type { ScheduleOptions, ScheduleResult, Settling } from "./schedule_result.ts";
 import {
   finalQuietMs,
@@ -39,17 +30,17 @@ import {
   stepTimerMs,
   turnsPerDrain,
 } from "./schedule_timing.ts";
-import { checksOf, StateChecks } from "./_state_checks.ts";
-import { outcomeOf } from "./summary.ts";
+import { ShardOracle } from "./shard_oracle.ts";
 import type { Violation } from "./violation.ts";
 
 /** Runs a workload once. */
 export async function runSchedule(options: ScheduleOptions): Promise<ScheduleResult> {
-  const { controllers, workload, plan = noFaults, seed = 1, replicas = 1, sharded = false } = options;
+  const { controllers, workload, plan = noFaults, seed = 1, replicas = 1, sharded = false, members = 0 } = options;
+  if (sharded && members > 0) throw new TypeError("Cannot run the workload: a fleet has no shards");
   const clock = new VirtualClock({ drainTurns: turnsPerDrain });
   const recorder = options.recorder?.(clock);
   await using run = new Run({
-    ...{ controllers, workload, plan, replicas, sharded, seed, clock, recorder },
+    ...{ controllers, workload, plan, replicas, sharded, members, seed, clock, recorder },
     random: seededRandom(seed),
     isRestarted: options.isRestarted ?? true,
   });
@@ -71,104 +62,75 @@ interface RunParts extends Required<Omit<ScheduleOptions, "recorder" | "cleanUp"
 
 class Run implements AsyncDisposable {
   readonly #parts: RunParts;
-  readonly #recorder: RunRecorder | undefined;
-  readonly #server: SimulatedServer;
-  readonly #proxy: NetworkProxy<OperatorProcess>;
-  readonly #faults: FaultIndex;
+  readonly #clusters: RunClusters;
+  /** The cluster that the faults of the plan hit: the only one, or the first member. */
+  readonly #subject: RunCluster;
   readonly #leader: LeaderOracle;
   readonly #shards: ShardOracle;
-  readonly #handlers: HandlerOracle;
-  readonly #users: UserActions;
-  readonly #ownWrites: OwnWriteOracle;
   readonly #retryCounts = new RetryOracle();
-  readonly #access: AccessOracle;
-  readonly #retries = new RetryTracker();
-  readonly #timers = new TimerTracker();
   readonly #loops: LoopGuard;
-  readonly #checks: StateChecks;
   readonly #processes: OperatorProcess[] = [];
   readonly #violations: Violation[] = [];
   readonly #planned: PlannedChanges;
   readonly #starter: ProcessCreation;
-  readonly #stepRevisions: number[] = [];
-  readonly #dependents: number[] = [];
   #settling: Settling = "settled";
   #restarts = 0;
   #staleFrom: StaleStart | undefined;
-  #settledRevision = 0;
-  #points: PointCounts | undefined;
   #isStopped = false;
-  #lateWrites = 0;
   /** How far ahead requeues are waited for. */
   #timerMs = stepTimerMs;
   /** How far faults have set the wall clock back or ahead. */
   #skewedMs = 0;
 
   constructor(parts: RunParts) {
-    const { clock, random, plan } = parts;
-    const recorder = parts.recorder && new RunRecorder(
-      parts.recorder,
-      (revision, withStates) => this.#server.changesSince(revision, withStates),
-    );
-    this.#recorder = recorder;
+    const { clock } = parts;
+    this.#parts = parts;
     this.#planned = new PlannedChanges(clock);
     this.#loops = new LoopGuard(clock, (message) => this.#endLoop(message));
-    this.#parts = parts;
-    this.#server = new SimulatedServer({ controllers: parts.controllers, clock, recorder, seed: parts.seed });
-    this.#faults = new FaultIndex(plan);
-    this.#handlers = new HandlerOracle(parts.controllers);
-    this.#checks = new StateChecks(checksOf(parts.controllers, parts.workload), this.#server);
-    const kinds = dependentKinds(parts.controllers);
-    const isDependentKind = (collection: string) => kinds.has(collection);
-    const mayWrite = writesForeignFields(parts.controllers);
-    this.#users = new UserActions({ server: this.#server, isDependentKind, mayWrite, clock, recorder });
-
-    this.#ownWrites = new OwnWriteOracle(this.#server);
-    this.#access = new AccessOracle({ clock, hasExisted: (path) => this.#server.hasExisted(path) });
-    this.#leader = new LeaderOracle(this.#server, parts.controllers);
-    this.#shards = new ShardOracle(this.#server);
+    this.#clusters = new RunClusters({ ...parts, events: this.#events() });
+    const { subject, main } = this.#clusters;
+    this.#subject = subject;
+    this.#leader = new LeaderOracle(main.server, parts.controllers);
+    this.#shards = new ShardOracle(main.server);
     this.#starter = new ProcessCreation({
       ...parts,
-      ...{ server: this.#server, loops: this.#loops, ownWrites: this.#ownWrites, retryCounts: this.#retryCounts },
+      ...{ clusters: this.#clusters.all, loops: this.#loops, retryCounts: this.#retryCounts },
       ...{ leader: this.#leader, shards: this.#shards },
-    });
-    this.#proxy = new NetworkProxy({
-      server: this.#access.observe((request) => this.#server.fetch(request)),
-      ...{ clock, random, recorder, faults: this.#faults, revision: () => this.#server.revision },
-      crash: (process, downMs) => this.#crash(process, downMs),
-      scale: (process, fault) => this.#scale(process, fault),
-      actAsUser: (action, path, body) => this.#users.act(action, path, body),
-      deleteLease: (process) =>
-        parts.sharded
-          ? this.#shards.deleteLease(process, clock.monotonic())
-          : this.#leader.deleteLease(clock.monotonic()),
-      onWrite: (process, request) => {
-        if (this.#leader.concerns(request)) this.#checkLeader(process);
-        if (request.method === "DELETE") this.#users.noteDelete(new URL(request.url).pathname);
-      },
     });
   }
 
-  /** Starts the server and the operator, and waits until they have settled. */
+  #events(): RunClusterEvents {
+    const { clock, sharded } = this.#parts;
+    return {
+      crash: (process, downMs) => this.#crash(process, downMs),
+      scale: (process, fault) => this.#scale(process, fault),
+      deleteLease: (process) =>
+        sharded ? this.#shards.deleteLease(process, clock.monotonic()) : this.#leader.deleteLease(clock.monotonic()),
+      onWrite: (process, request) => {
+        if (this.#leader.concerns(request)) this.#checkLeader(process);
+      },
+    };
+  }
+
+  /** Starts the servers and the operator, and waits until they have settled. */
   async start(): Promise<void> {
-    await this.#server.start();
+    const delayMs = await this.#clusters.start();
     this.#startAll();
     await this.#settle();
-    await this.#runUntil(this.#parts.clock.monotonic() + this.#server.delayMs);
+    await this.#runUntil(this.#parts.clock.monotonic() + delayMs);
   }
 
   /** Performs the steps, and waits after each one until everything has settled. */
   async runSteps(steps: readonly WorkloadStep[]): Promise<void> {
     for (const [index, step] of steps.entries()) {
       if (this.#loops.isEnded) return;
-      this.#faults.startStep(index + 1);
+      this.#clusters.startStep(index + 1);
       this.#skewClocks(index + 1);
-      const restarts = this.#faults.restartsAt(index + 1);
+      const restarts = this.#subject.faults.restartsAt(index + 1);
       if (step.kind === "stop" || restarts.some(({ down }) => down === true)) this.#stopAll();
       this.#timerMs = this.#timerMsAfter(step, steps.slice(index + 1));
       if (step.kind !== "stop") await this.#perform(step);
-      this.#stepRevisions.push(step.kind === "stop" ? 0 : this.#server.revision - this.#server.firstRevision);
-      this.#dependents.push(step.kind === "stop" ? 0 : this.#server.dependents().length);
+      this.#clusters.endStep(step.kind !== "stop");
       if (step.kind === "stop") continue;
       for (const restart of restarts) if (restart.down !== true) await this.#restart(restart);
       if (this.#restartStale(index + 1)) await this.#settle();
@@ -188,10 +150,10 @@ class Run implements AsyncDisposable {
 
   async #perform(step: Exclude<WorkloadStep, { kind: "stop" }>): Promise<void> {
     if (step.kind === "advance") {
-      this.#recorder?.note("user", `waits until ${step.toMs / 1000} s`);
+      this.#subject.recorder?.note("user", `waits until ${step.toMs / 1000} s`);
       await this.#runUntil(step.toMs);
     } else {
-      await this.#server.perform(step);
+      await this.#clusters.perform(step);
     }
     if (this.#isStopped) this.#startStopped();
     if (step.atOnce !== true) await this.#settle(step.untilWrites);
@@ -199,41 +161,32 @@ class Run implements AsyncDisposable {
 
   /** Counts the writes of another minute, and checks the state at the end. */
   async checkEnd(): Promise<void> {
-    const { writes } = this.#proxy.counts;
-    this.#settledRevision = this.#server.revision;
-    // Faults in the last minute would not be over at its end.
-    this.#points = { ...this.#proxy.counts, lists: new Map(this.#proxy.counts.lists) };
+    this.#clusters.startLastMinute();
     await this.#runUntil(this.#parts.clock.monotonic() + finalQuietMs);
-    this.#lateWrites = this.#proxy.counts.writes - writes;
+    this.#clusters.endLastMinute();
     this.#checkState();
   }
 
   /** Deletes what users have created, so that the operator deletes and forgets the rest. */
   async cleanUp(): Promise<void> {
-    for (const { path, object } of this.#server.objects()) {
-      if (controllerOf(object) === undefined) await this.#server.trySend(path, "DELETE", {});
+    for (const { server } of this.#clusters.all) {
+      for (const { path, object } of server.objects()) {
+        if (controllerOf(object) === undefined) await server.trySend(path, "DELETE", {});
+      }
+      server.noteChange();
     }
-    this.#server.noteChange();
     await this.#settle();
   }
 
   result(): ScheduleResult {
     return {
-      outcome: outcomeOf(this.#server, this.#checks.objects()),
-      writes: this.#server.writes,
-      firstRevision: this.#server.firstRevision,
+      ...this.#clusters.result(),
       staleFrom: this.#staleFrom,
-      settledRevision: this.#settledRevision,
-      lateWrites: this.#lateWrites,
-      points: this.#points ?? this.#proxy.counts,
-      stepRevisions: this.#stepRevisions,
-      dependents: this.#dependents,
       settling: this.#settling,
       isHotLoop: this.#loops.isEnded,
       violations: [...this.#violations],
       totals: {
-        requests: this.#proxy.requests,
-        faults: this.#faults.applied,
+        ...this.#clusters.totals(),
         reconciles: this.#loops.reconciles,
         virtualMs: this.#parts.clock.monotonic(),
       },
@@ -243,7 +196,7 @@ class Run implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     for (const process of this.#running()) this.#kill(process);
     await drain();
-    this.#server[Symbol.dispose]();
+    for (const cluster of this.#clusters.all) cluster[Symbol.dispose]();
     await drain();
   }
 
@@ -267,23 +220,19 @@ class Run implements AsyncDisposable {
   async #settle(untilWrites = Infinity, timerMs = this.#timerMs): Promise<void> {
     const { clock } = this.#parts;
     this.#loops.start();
-    this.#timers.start();
-    const maxWrites = this.#proxy.successfulWrites + untilWrites;
+    this.#clusters.startWait();
+    const maxWrites = this.#subject.proxy.successfulWrites + untilWrites;
     const startedAt = clock.monotonic();
     let quietSince = startedAt;
     const mostEvents = maxEventsOf(this.#parts) * (1 + Math.ceil(this.#skewedMs / settleTimeoutMs));
     for (let events = 0; events < mostEvents; events++) {
       await runTurns();
-      if (this.#proxy.successfulWrites >= maxWrites || this.#loops.isEnded) return;
+      if (this.#subject.proxy.successfulWrites >= maxWrites || this.#loops.isEnded) return;
       if (await this.#runNext()) continue;
       const now = clock.monotonic();
-      const { lastFaultAt, lastWriteAt } = this.#proxy;
-      const changedAt = Math.max(lastWriteAt, this.#server.lastChangeAt);
-      // Both are asked each time, because they see when keys begin to wait.
-      const hasUntried = this.#retries.hasUntried(this.#running(), now, Math.max(lastFaultAt, this.#server.lastStepAt));
-      const since = this.#server.lastStepAt;
-      const hasDue = this.#timers.hasDue(this.#running(), { now, changedAt, since, withinMs: timerMs });
-      const state = hasUntried || hasDue ? "busy" : this.#state();
+      const { changedAt } = this.#clusters;
+      const hasWaiting = this.#clusters.hasWaitingKeys({ now, changedAt, withinMs: timerMs });
+      const state = hasWaiting ? "busy" : this.#state();
       quietSince = Math.max(state === "busy" ? now : quietSince, changedAt);
       const neededMs = state === "retrying" ? retryingQuietMs : quietMs;
       if (now - quietSince >= neededMs) {
@@ -300,16 +249,14 @@ class Run implements AsyncDisposable {
   /** Runs one event. @returns false when there is nothing to do before the clock advances */
   #runNext(): Promise<true> | boolean {
     this.#handleEnded();
-    this.#checks.observe();
+    this.#clusters.observe();
     const now = this.#parts.clock.monotonic();
     const { starts, leaves } = this.#planned.takeDue();
     for (const causes of starts) this.#start(causes);
     for (let left = leaves; left > 0; left--) this.#leaveSurplus();
     if (this.#parts.sharded) this.#shards.observe(now);
     else if (this.#parts.replicas > 1) this.#leader.observe(now);
-    return starts.length + leaves > 0 || this.#users.undoAfterWrite() || this.#proxy.passNext() ||
-      this.#server.runCluster() ||
-      this.#users.undoNext();
+    return starts.length + leaves > 0 || this.#clusters.runNext();
   }
 
   /** Ends a run in which the operator works without end. */
@@ -321,20 +268,22 @@ class Run implements AsyncDisposable {
 
   #state(): "idle" | "retrying" | "busy" {
     const running = this.#running();
-    if (
-      !this.#planned.isEmpty() || running.some(({ isLeaving }) => isLeaving) || this.#proxy.isBusy() ||
-      this.#server.isBusy() || this.#users.isBusy()
-    ) {
-      return "busy";
-    }
+    if (!this.#planned.isEmpty() || running.some(({ isLeaving }) => isLeaving)) return "busy";
+    const { waitedFor } = this.#clusters;
+    if (waitedFor.some((cluster) => cluster.isBusy())) return "busy";
     if (running.length === 0) return "idle";
-    const now = this.#parts.clock.monotonic();
-    if (running.some(({ staleView }) => staleView !== undefined && staleView.thawsAt > now)) return "busy";
+    const states = waitedFor.map((cluster) => this.#stateIn(cluster));
+    return states.includes("busy") ? "busy" : states.includes("retrying") ? "retrying" : "idle";
+  }
+
+  #stateIn(cluster: RunCluster): "idle" | "retrying" | "busy" {
+    const working = cluster.running();
+    if (working.length === 0) return this.#clusters.isWorkedIn(cluster) ? "busy" : "idle";
     // A standby is not idle; of replicas that divide the keys, each must be.
-    const idle = running.filter(({ manager }) => manager.isIdle()).length;
-    if (idle < (this.#parts.sharded ? running.length : 1)) return "busy";
-    if (running.some(({ manager }) => this.#leader.hasOtherWork(manager))) return "busy";
-    return running.some(({ manager }) => manager.retrying().length > 0) ? "retrying" : "idle";
+    const idle = working.filter(({ manager }) => manager.isIdle()).length;
+    if (idle < (this.#parts.sharded ? working.length : 1)) return "busy";
+    if (working.some(({ manager }) => this.#leader.hasOtherWork(manager))) return "busy";
+    return working.some(({ manager }) => manager.retrying().length > 0) ? "retrying" : "idle";
   }
 
   #startAll(causes?: readonly EntryId[]): readonly OperatorProcess[] {
@@ -346,23 +295,19 @@ class Run implements AsyncDisposable {
     const process = this.#starter.create();
     this.#processes.push(process);
     this.#shards.add(process, this.#parts.clock.monotonic());
-    this.#recorder?.starts(process.id, causes);
-    const recorder = this.#recorder?.recorderOf(process);
-    process.start({ transport: this.#proxy.transport(process), recorder });
-    this.#handlers.observe(process);
+    this.#clusters.connect(process, causes);
     return process;
   }
 
   #crash(process: OperatorProcess, downMs: number): void {
-    const note = this.#recorder?.ends("fault", "the process is killed", { process: process.id });
+    const note = this.#clusters.noteEnd("fault", "the process is killed", { process: process.id });
     this.#kill(process);
     if (downMs !== Infinity) this.#startIn(downMs, note);
   }
 
   #kill(process: OperatorProcess): void {
     process.kill();
-    this.#checks.forgetProcess();
-    this.#proxy.disconnect(process);
+    this.#clusters.disconnect(process);
   }
 
   #startIn(ms: number, cause: EntryId | undefined): void {
@@ -395,22 +340,21 @@ class Run implements AsyncDisposable {
       const hasLeft = process.isLeaving && process.hasEnded;
       if ((failure === undefined && !hasLeft) || process.isEndHandled) continue;
       process.isEndHandled = true;
-      this.#checks.forgetProcess();
-      this.#proxy.disconnect(process);
+      this.#clusters.disconnect(process);
       if (failure === undefined) {
-        this.#recorder?.ends("operator", "leaves", { process: process.id });
+        this.#clusters.noteEnd("operator", "leaves", { process: process.id });
         continue;
       }
       if (!(failure instanceof LeaseLostError)) this.#report("process-exit", `process ${process.id} ended: ${failure}`);
-      const note = this.#recorder?.ends("operator", "ends", { process: process.id, detail: String(failure) });
+      const note = this.#clusters.noteEnd("operator", "ends", { process: process.id, detail: String(failure) });
       this.#startIn(restartMs, note);
     }
   }
 
   #skewClocks(step: number): void {
-    for (const { byMs, rate, forMs = 0 } of this.#faults.beforeStep(step)) {
+    for (const { byMs, rate, forMs = 0 } of this.#subject.faults.beforeStep(step)) {
       const what = rate === undefined ? `jumps by ${byMs} ms` : `runs ${rate} times as fast for ${forMs} ms`;
-      this.#recorder?.note("fault", `the wall clock ${what}`);
+      this.#subject.recorder?.note("fault", `the wall clock ${what}`);
       this.#skewedMs += Math.abs(byMs) + (rate === undefined ? 0 : forMs * rate);
       const [first, ...others] = this.#running();
       for (const process of [first, ...others]) process?.clock.jump(byMs);
@@ -432,27 +376,30 @@ class Run implements AsyncDisposable {
   /** Restarts the operator. A user may delete a dependent in the meantime. */
   async #restart({ deletes = 0 }: FaultOf<"restart">): Promise<void> {
     if (this.#parts.isRestarted) this.#stopAll();
-    const deleted = this.#server.dependents()[deletes - 1];
-    if (deleted !== undefined) await this.#server.changeAsUser("delete", deleted.path, "");
+    const { server } = this.#subject;
+    const deleted = server.dependents()[deletes - 1];
+    if (deleted !== undefined) await server.changeAsUser("delete", deleted.path, "");
     if (this.#parts.isRestarted) this.#startStopped();
     await this.#settle();
   }
 
   /** Restarts the operator on a stale server. @returns true when the run must settle before the next step */
   #restartStale(step: number): boolean {
-    const faults = this.#faults.afterStep(step);
+    const { server, recorder } = this.#subject;
+    const faults = this.#subject.faults.afterStep(step);
     for (const fault of faults) {
       for (const process of this.#running()) this.#kill(process);
       // The processes that were to start later start now.
       this.#planned.dropStarts();
-      this.#staleFrom ??= { revision: this.#server.revision, step };
-      const revision = Math.max(this.#server.firstRevision, this.#server.revision - fault.back);
+      this.#staleFrom ??= { revision: server.revision, step };
+      const revision = Math.max(server.firstRevision, server.revision - fault.back);
       const detail = fault.only ?? "";
       const details = { resourceVersion: String(revision), detail };
-      const note = this.#recorder?.note("fault", "restart on a stale server", details);
+      const note = recorder?.note("fault", "restart on a stale server", details);
       const thawsAt = this.#parts.clock.monotonic() + fault.thawMs;
       for (const process of this.#startAll(note === undefined ? [] : [note])) {
-        process.staleView = { revision, thawsAt, only: fault.only };
+        const view = this.#subject.viewOf(process);
+        if (view !== undefined) view.staleView = { revision, thawsAt, only: fault.only };
       }
       this.#restarts++;
     }
@@ -468,20 +415,11 @@ class Run implements AsyncDisposable {
 
   #checkState(): void {
     // After the deletion of the Lease, two processes may rightly believe to lead, and see each other's writes as conflicts.
-    const parked = this.#leader.wasDeleted || this.#shards.wasDeleted
-      ? []
-      : this.#running().flatMap(({ manager }) => manager.parked());
-    for (const { controller, key, reason } of parked) {
-      this.#report("starved-key", `${controller} gave up ${key}: ${reason}`);
-    }
-    this.#violations.push(...cacheViolations(this.#server, this.#running(), this.#parts.controllers));
-    this.#violations.push(...this.#handlers.violations(this.#server), ...this.#users.violations());
-    this.#violations.push(...this.#ownWrites.violations(), ...this.#retryCounts.violations());
-    this.#violations.push(...this.#access.violations, ...this.#checks.violations(), ...this.#shards.violations);
-    this.#violations.push(...listViolations(this.#proxy.counts, {
-      ...this.#parts,
-      processes: this.#processes,
-      starts: 1 + this.#restarts,
+    const mayPark = this.#leader.wasDeleted || this.#shards.wasDeleted;
+    this.#violations.push(...this.#clusters.violations({
+      ...{ mayPark, retryCounts: this.#retryCounts.violations(), shards: this.#shards.violations },
+      ...{ replicas: this.#parts.replicas, sharded: this.#parts.sharded },
+      ...{ processes: this.#processes, starts: 1 + this.#restarts },
     }));
   }
 

@@ -25,10 +25,12 @@ export interface PlannedSchedule {
   readonly replicas: number;
   /** The replicas divide the keys between them. @default false */
   readonly sharded?: boolean;
+  /** The members of a fleet. @default 0: one cluster */
+  readonly members?: number;
 }
 
 /** How the operator of a schedule runs. */
-type Replicas = Pick<PlannedSchedule, "replicas" | "sharded">;
+type Replicas = Pick<PlannedSchedule, "replicas" | "sharded" | "members">;
 
 /** The result of a checked run. Plain JSON, too. */
 export interface CheckResult {
@@ -153,10 +155,10 @@ export class ScheduleChecker {
     return [...entries, ...violationNotes(violations, entries.at(-1))];
   }
 
-  #options(name: string, { replicas, sharded }: Replicas) {
+  #options(name: string, { replicas, sharded, members }: Replicas) {
     const workload = this.#workloads.get(name);
     if (workload === undefined) throw new TypeError(`Cannot run workload "${name}": it does not exist`);
-    return { controllers: this.#controllers, workload, replicas, sharded };
+    return { controllers: this.#controllers, workload, replicas, sharded, members };
   }
 }
 
@@ -176,8 +178,8 @@ export function controlsOf(workload: Workload, { faults }: FaultPlan): readonly 
 
 type ControlRun = Required<Pick<ScheduleOptions, "workload" | "plan" | "isRestarted">>;
 
-function referenceKey(workload: string, { replicas, sharded = false }: Replicas): string {
-  return `${replicas} ${sharded ? "sharded " : ""}${workload}`;
+function referenceKey(workload: string, { replicas, sharded = false, members = 0 }: Replicas): string {
+  return `${replicas} ${sharded ? "sharded " : ""}${members} ${workload}`;
 }
 
 /** Runs that a reference is learned from. */

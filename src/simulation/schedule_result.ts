@@ -2,6 +2,7 @@
 import type { Clock } from "../async/mod.ts";
 import type { OperatorController, Workload } from "../manager/mod.ts";
 import type { Recorder } from "../observe/mod.ts";
+import type { StepWrites } from "./_prompt_writes.ts";
 import type { SentWrite } from "./_sent_fields.ts";
 import type { StaleStart } from "./_stale_creations.ts";
 import type { FaultPlan } from "./fault_plan.ts";
@@ -23,6 +24,11 @@ export interface ScheduleOptions {
   /** The replicas divide the keys between them. @default false */
   readonly sharded?: boolean;
   /**
+   * The operator is a fleet with so many members beside its hub. The workload is performed in each of them; the faults hit the
+   * first one, and the processes. @default 0: one cluster, without a fleet
+   */
+  readonly members?: number;
+  /**
    * After the result, users delete their objects, and everything settles: a controller whose memory outlives the run can forget
    * them. @default false
    */
@@ -38,15 +44,13 @@ export interface ScheduleOptions {
   readonly recorder?: (clock: Clock) => Recorder;
 }
 
-/** The result of a run. */
-export interface ScheduleResult {
+/** What happened in one cluster of a run. */
+export interface ClusterResult {
   readonly outcome: Outcome;
   /** The writes that reached the server, in order. */
   readonly writes: readonly SentWrite[];
   /** The revision of the server at the start. */
   readonly firstRevision: number;
-  /** When a process first started on a stale server. */
-  readonly staleFrom: StaleStart | undefined;
   /** The revision at which everything had settled after the last step. */
   readonly settledRevision: number;
   /** Writes of the operator in the minute after that. */
@@ -55,13 +59,27 @@ export interface ScheduleResult {
   readonly points: PointCounts;
   /** The number of changes on the server until the end of each step. */
   readonly stepRevisions: readonly number[];
+  /** The collection of each change on the server since the start, oldest first; none when they are too many to be kept. */
+  readonly changedCollections: readonly string[];
   /** The number of dependents at the end of each step. */
   readonly dependents: readonly number[];
+  /** How soon the operator has written after each step. */
+  readonly stepWrites: readonly StepWrites[];
+  /** A fault has taken the server away for good: nothing can be expected of its objects. */
+  readonly isGone: boolean;
+  /** Broken invariants that can be found without a run to compare with. */
+  readonly violations: readonly Violation[];
+}
+
+/** The result of a run. With a fleet, it is that of the first member. */
+export interface ScheduleResult extends ClusterResult {
+  /** When a process first started on a stale server. */
+  readonly staleFrom: StaleStart | undefined;
   readonly settling: Settling;
   /** The run ended early, because the controllers reconcile without end. */
   readonly isHotLoop: boolean;
-  /** Broken invariants that can be found without a run to compare with. */
-  readonly violations: readonly Violation[];
+  /** The other members of a fleet, and its hub, by name. */
+  readonly others: ReadonlyMap<string, ClusterResult>;
   readonly totals: RunTotals;
 }
 

@@ -1,8 +1,8 @@
 /**
- * ServerLink: the network between an operator and one API server of a FleetWorld. A test makes it slow, cuts it, or lets
- * everything in it stand still.
+ * ServerLink: the network between an operator and one API server of a fleet. A test makes it slow, cuts it, lets everything in
+ * it stand still, or puts a program in the place of the server that answers nonsense.
  *
- * Guarantees: a request that was refused or that stood still until its end has not reached the server.
+ * Guarantees: a request that was refused, that got nonsense, or that stood still until its end has not reached the server.
  */
 import { aborted, type Clock, scope } from "../async/mod.ts";
 import type { Transport } from "../client/mod.ts";
@@ -16,7 +16,9 @@ export type ServerFault =
   /** A partition that loses every packet: nothing arrives, and nobody is told. */
   | { readonly kind: "silent" }
   /** Each request, and each part of a response, takes longer. */
-  | { readonly kind: "slow"; readonly delayMs: number };
+  | { readonly kind: "slow"; readonly delayMs: number }
+  /** Another program answers at the address: pages, texts that end too early, JSON that is no Kubernetes. */
+  | { readonly kind: "lying" };
 
 export class ServerLink {
   readonly #server: Transport;
@@ -26,6 +28,9 @@ export class ServerLink {
   #fault: ServerFault = { kind: "none" };
   /** Resolved when a silent link ends. */
   #restored = Promise.withResolvers<void>();
+  /** Requests, and parts of responses, that are under way. */
+  #passing = 0;
+  #lies = 0;
 
   constructor(server: Transport, clock: Clock) {
     this.#server = server;
@@ -43,9 +48,15 @@ export class ServerLink {
     this.#restored = Promise.withResolvers<void>();
   }
 
+  /** True while anything is under way that takes its time. */
+  get isBusy(): boolean {
+    return this.#passing > 0;
+  }
+
   /** Sends a request over the link. */
   readonly transport: Transport = async (request) => {
     await this.#pass(request.signal);
+    if (this.#fault.kind === "lying") return nonsense(this.#lies++);
     using sending = scope(request.signal);
     const response = await this.#server(new Request(request, { signal: request.signal }));
     await this.#pass(sending.signal);
@@ -54,10 +65,20 @@ export class ServerLink {
 
   /** Waits as the link demands. @throws TypeError when it is cut, the signal's reason */
   async #pass(signal: AbortSignal): Promise<void> {
+    this.#passing++;
+    try {
+      await this.#wait(signal);
+    } finally {
+      this.#passing--;
+    }
+  }
+
+  async #wait(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     const fault = this.#fault;
     switch (fault.kind) {
       case "none":
+      case "lying":
         return;
       case "lost":
         throw refused();
@@ -66,7 +87,7 @@ export class ServerLink {
       case "silent": {
         using ended = aborted(signal);
         await Promise.race([this.#restored.promise, ended]);
-        return await this.#pass(signal);
+        return await this.#wait(signal);
       }
       default:
         fault satisfies never;
@@ -88,7 +109,7 @@ export class ServerLink {
           return controller.close();
         }
         await this.#pass(signal);
-        controller.enqueue(part.value);
+        controller.enqueue(this.#fault.kind === "lying" ? new TextEncoder().encode(page) : part.value);
       },
       cancel: async (reason) => {
         this.#open.delete(end);
@@ -96,6 +117,22 @@ export class ServerLink {
       },
     }, { highWaterMark: 0 });
     return new Response(body, { status: response.status, headers: response.headers });
+  }
+}
+
+/** What a web server says that has got the address of the API server. */
+const page = "<!doctype html>\n<title>Welcome</title>\n";
+
+/** Answers that no API server gives, one after the other. */
+function nonsense(number: number): Response {
+  const json = { headers: { "content-type": "application/json" } };
+  switch (number % 3) {
+    case 0:
+      return new Response(page, { headers: { "content-type": "text/html" } });
+    case 1:
+      return new Response('{"kind":"List","apiVersion":"v1","items":[{"metad', json);
+    default:
+      return new Response('{"message":"hello"}', json);
   }
 }
 

@@ -1,7 +1,7 @@
 /**
- * ShardOracle: whether the replicas of a run that divide the keys keep what sharding promises: no object is reconciled by two
- * of them at the same time, no slot is without a replica for longer than the lease duration and 5 s, and none writes after its
- * Lease was taken from it. What holds is judged by the Leases on the server and by the clock of the run.
+ * ShardOracle: whether the replicas of a run that divide the keys keep what sharding promises: no object is reconciled, or has
+ * its daemon, in two of them at the same time, no slot is without a replica for longer than the lease duration and 5 s, and
+ * none writes after its Lease was taken from it. What holds is judged by the Leases on the server and by the clock of the run.
  */
 import { builtin, type KubeObject } from "../api/mod.ts";
 import {
@@ -45,12 +45,14 @@ interface Replica {
   version: string | undefined;
 }
 
-/** A reconcile that runs. */
+/** A reconcile or a daemon that runs. */
 interface Running {
   readonly process: OperatorProcess;
   readonly controller: string;
   readonly uid: string;
-  readonly signal: AbortSignal;
+  readonly what: "is reconciled" | "has its daemon";
+  /** A reconcile whose slot was lost counts as ended. A daemon has the slot until it has returned. */
+  readonly hasEnded: () => boolean;
 }
 
 export class ShardOracle {
@@ -91,24 +93,41 @@ export class ShardOracle {
     process: () => OperatorProcess,
     now: () => number,
   ): readonly OperatorController[] {
-    return controllers.map((controller) => ({
-      ...controller,
-      reconciler: async (request, toolbox) => {
-        const object: KubeObject | undefined = toolbox.find(controller.primary, request.key) as KubeObject | undefined;
-        const uid = object?.metadata.uid;
-        if (uid === undefined || controller.options.replicas === "every") {
-          return await controller.reconciler(request, toolbox);
-        }
-        const running = { process: process(), controller: controller.name, uid, signal: toolbox.signal };
-        this.#checkAlone(running, request.key, now());
+    return controllers.map((controller) => {
+      const { daemon, name, options, primary } = controller;
+      const observe = async <Result>(
+        key: string,
+        of: Pick<Running, "uid" | "what" | "hasEnded">,
+        run: () => Promise<Result>,
+      ) => {
+        if (options.replicas === "every") return await run();
+        const running = { process: process(), controller: name, ...of };
+        this.#checkAlone(running, key, now());
         this.#running.add(running);
-        try {
-          return await controller.reconciler(request, toolbox);
-        } finally {
-          this.#running.delete(running);
-        }
-      },
-    }));
+        return await run().finally(() => this.#running.delete(running));
+      };
+      return {
+        ...controller,
+        reconciler: async (request, toolbox) => {
+          const run = () => controller.reconciler(request, toolbox);
+          const uid = (toolbox.find(primary, request.key) as KubeObject | undefined)?.metadata.uid;
+          if (uid === undefined) return await run();
+          return await observe(
+            request.key,
+            { uid, what: "is reconciled", hasEnded: () => toolbox.signal.aborted },
+            run,
+          );
+        },
+        daemon: daemon && {
+          ...daemon,
+          run: async (toolbox, object) => {
+            const { uid = "" } = object.current().metadata;
+            const of = { uid, what: "has its daemon", hasEnded: () => false } as const;
+            await observe(toolbox.request.key, of, () => daemon.run(toolbox, object));
+          },
+        },
+      };
+    });
   }
 
   /** A process sends a write. */
@@ -155,8 +174,9 @@ export class ShardOracle {
       const lease = this.#leaseOf(process);
       const version = lease?.metadata.resourceVersion;
       if (version !== replica.version) [replica.version, replica.changedAt] = [version, now];
-      const reachableAt = Math.max(process.unreachableUntil, process.leasesUnreachableUntil);
-      const isAway = process.hasEnded || process.clock.isPaused || reachableAt > now;
+      const { unreachableUntil, leasesUnreachableUntil, renewsUntil } = process;
+      const awayUntil = Math.max(unreachableUntil, leasesUnreachableUntil, renewsUntil);
+      const isAway = process.hasEnded || process.clock.isPaused || awayUntil > now;
       if (!isAway) continue;
       replica.seesSince = now;
       this.#awayAt = Math.max(this.#awayAt, replica.changedAt);
@@ -177,11 +197,10 @@ export class ShardOracle {
     if (now - this.#deletedAt < maxUnheldMs) return;
     for (const other of this.#running) {
       if (other.uid !== running.uid || other.controller !== running.controller) continue;
-      if (other.process === running.process || other.signal.aborted) continue;
+      if (other.process === running.process || other.hasEnded()) continue;
       if (other.process.hasEnded || other.process.clock.isPaused) continue;
-      this.#report(
-        `${key} is reconciled by the processes ${other.process.id} and ${running.process.id} at the same time`,
-      );
+      const [one, another] = [other, running].map(({ what, process }) => `${what} in process ${process.id}`);
+      this.#report(`${key} ${one} and ${another} at the same time`);
     }
   }
 

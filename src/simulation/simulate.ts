@@ -7,8 +7,9 @@
 import type { OperatorController, Workload } from "../manager/mod.ts";
 import type { Entry } from "../observe/mod.ts";
 import { checkInParallel } from "./_parallel.ts";
+import { checkDistinct, effectOf } from "./equal_schedules.ts";
 import { smallestSubset } from "./_smallest_subset.ts";
-import { type FaultKind, faultKinds, type FaultPlan } from "./fault_plan.ts";
+import { type Fault, type FaultKind, faultKinds, type FaultPlan } from "./fault_plan.ts";
 import { singleFaults, spread, stormsOf } from "./fault_points.ts";
 import type { Reference } from "./reference.ts";
 import { type CheckSchedule, type PlannedSchedule, ScheduleChecker } from "./schedule_checker.ts";
@@ -32,6 +33,8 @@ export interface SimulateOptions {
   readonly firstSeed?: number;
   /** All schedules run with so many replicas that divide the keys. @default one replica, or two that elect a leader */
   readonly shards?: number;
+  /** All schedules run as a fleet with so many members, in each of which the invariants are checked. @default one cluster */
+  readonly members?: number;
   /** Kinds of faults. @default all */
   readonly kinds?: ReadonlySet<FaultKind>;
   /** Findings after which the workload is left. @default 3 */
@@ -62,6 +65,8 @@ export interface Finding {
   readonly replicas: number;
   /** The replicas divided the keys between them. @default false */
   readonly sharded?: boolean;
+  /** The members of the fleet. @default 0: one cluster */
+  readonly members?: number;
   readonly violations: readonly Violation[];
   /** Further event orders that were tried with the faults, and in how many of them the same invariant was broken. */
   readonly orders?: { readonly tried: number; readonly failed: number };
@@ -125,6 +130,8 @@ export interface ReplayOptions {
   readonly replicas: number;
   /** The replicas divide the keys between them. @default false */
   readonly sharded?: boolean;
+  /** The members of a fleet. @default 0: one cluster */
+  readonly members?: number;
   /** Further controllers of the operator, which run in the same process. @default none */
   readonly others?: readonly OperatorController[];
 }
@@ -162,11 +169,13 @@ async function findingOf(
 }
 
 /** How the operator of a schedule runs. */
-type Replicas = Pick<PlannedSchedule, "replicas" | "sharded">;
+type Replicas = Pick<PlannedSchedule, "replicas" | "sharded" | "members">;
 
 /** A schedule, and the kind of fault that it covers if it is a single fault. */
 interface CoveringSchedule extends PlannedSchedule {
   readonly kind?: FaultKind;
+  /** See {@link effectOf}. */
+  readonly effect?: string;
 }
 
 class Simulation {
@@ -230,7 +239,8 @@ class Simulation {
     const isAborted = () => signal?.aborted === true;
     if (isAborted()) return;
     const check: CheckSchedule = (schedule) => this.#checker.check(schedule);
-    for await (const { schedule, result } of checkInParallel(schedules, check, this.#workers ?? [])) {
+    const checkAll = (distinct: Iterable<CoveringSchedule>) => checkInParallel(distinct, check, this.#workers ?? []);
+    for await (const { schedule, result } of checkDistinct(schedules, checkAll)) {
       if (schedule.kind === undefined) this.#seeds++;
       this.#addRuns(1, result.totals);
       await this.#onChecked(schedule, result.violations);
@@ -240,8 +250,8 @@ class Simulation {
 
   /** How the operator runs in most schedules. */
   get #usual(): Replicas {
-    const { shards } = this.#options;
-    return shards === undefined ? { replicas: 1 } : { replicas: shards, sharded: true };
+    const { shards, members } = this.#options;
+    return shards === undefined ? { replicas: 1, members } : { replicas: shards, sharded: true };
   }
 
   async #reference(workload: string, replicas: Replicas): Promise<Reference> {
@@ -264,11 +274,13 @@ class Simulation {
   ): Promise<readonly CoveringSchedule[]> {
     const plan = (reference: Reference, how: Replicas, kinds: ReadonlySet<FaultKind>) =>
       singleFaults({ ...reference, ...how }, kinds).map((fault) => {
-        return { workload, plan: { faults: [fault] }, seed: 1, ...how, kind: fault.kind };
+        // In a fleet, the other members go on from their own states.
+        const effect = (how.members ?? 0) === 0 ? effectIn(reference, fault) : undefined;
+        return { workload, plan: { faults: [fault] }, seed: 1, ...how, kind: fault.kind, effect };
       });
     if (how.sharded === true) return plan(usual, how, this.#kinds);
     const kinds = leaderFaultKinds.intersection(this.#kinds);
-    const two = { replicas: 2 };
+    const two = { replicas: 2, members: how.members };
     const replicated = kinds.size > 0 ? plan(await this.#reference(workload, two), two, kinds) : [];
     return [...plan(usual, how, this.#kinds), ...replicated];
   }
@@ -278,15 +290,16 @@ class Simulation {
     const { storms = 0, firstSeed = 1 } = this.#options;
     const kinds = this.#kinds;
     const seeds = Array.from({ length: storms }, (_, index) => firstSeed + index);
+    const two = { replicas: 2, members: how.members };
     const isReplicated = (seed: number) => how.sharded !== true && seed % replicatedEvery === 0;
-    const replicated = seeds.some(isReplicated) ? await this.#reference(workload, { replicas: 2 }) : usual;
+    const replicated = seeds.some(isReplicated) ? await this.#reference(workload, two) : usual;
     const [storm, replicatedStorm] = [
       stormsOf({ ...usual, ...how }, kinds),
-      stormsOf({ ...replicated, replicas: 2 }, kinds),
+      stormsOf({ ...replicated, ...two }, kinds),
     ];
     return seeds.values().map((seed) =>
       isReplicated(seed)
-        ? { workload, plan: replicatedStorm(seed), seed, replicas: 2 }
+        ? { workload, plan: replicatedStorm(seed), seed, ...two }
         : { workload, plan: storm(seed), seed, ...how }
     );
   }
@@ -300,11 +313,11 @@ class Simulation {
 
   /** Adds a finding, with the smallest plan that breaks the same invariant. */
   async #addFinding(
-    { workload, seed, replicas, sharded, plan }: CoveringSchedule,
+    { workload, seed, replicas, sharded, members, plan }: CoveringSchedule,
     violations: readonly Violation[],
   ): Promise<void> {
     const [first] = violations;
-    const how = { workload, seed, replicas, sharded };
+    const how = { workload, seed, replicas, sharded, members };
     const shrunk = await shrink(plan, async (fewer) => {
       const { violations: found, totals } = await this.#checker.check({ ...how, plan: fewer });
       this.#addRuns(1, totals);
@@ -341,6 +354,11 @@ class Simulation {
       other.violations[0]?.message === first?.message
     );
   }
+}
+
+/** The first run of a reference has the seed of the single faults. */
+function effectIn({ results: [first] }: Reference, fault: Fault): string | undefined {
+  return first && effectOf(fault, first);
 }
 
 function dismissalOf(workload: string, violations: readonly Violation[]): string {

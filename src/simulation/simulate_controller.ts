@@ -18,6 +18,8 @@ export interface SimulateControllerOptions {
   readonly firstSeed?: number;
   /** Findings after which a workload is left. @default 1 */
   readonly maxFindings?: number;
+  /** Runs every schedule as a fleet with so many members, and checks the invariants in each. @default one cluster */
+  readonly members?: number;
   /** Ends the simulation early. @default never */
   readonly signal?: AbortSignal;
 }

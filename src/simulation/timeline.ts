@@ -42,7 +42,8 @@ function pathsOf(object: string): readonly string[] {
 /** Lines without an object: who acts is enough. */
 function isAbout(line: string, words: readonly string[]): boolean {
   if (line === "" || line.includes("(write ") || words.some((word) => line.includes(word))) return true;
-  return /s {2}(?:user|fault)\b/.test(line) || /s {2}operator \d+ {2}(?:starts|ends|resumes|reconcile )/.test(line);
+  return /s {2}(?:user|fault)\b/.test(line) ||
+    /s {2}operator \d+(?: [\w-]+)? {2}(?:starts|ends|resumes|reconcile )/.test(line);
 }
 
 /** One line for each note, and for each reconcile that failed, in columns. Seconds since the first entry. */
@@ -90,8 +91,9 @@ function columnsOf(entry: Entry): Columns | undefined {
   return { name: nameOf("operator", entry), text: `reconcile ${controller} ${key}  (${outcome}: ${error})` };
 }
 
-function nameOf(actor: string, { process }: NoteEntry | ReconcileEndEntry): string {
-  return process === undefined ? actor : `${actor} ${process}`;
+function nameOf(actor: string, { process, cluster }: NoteEntry | ReconcileEndEntry): string {
+  const name = process === undefined ? actor : `${actor} ${process}`;
+  return cluster === undefined ? name : `${name} ${cluster}`;
 }
 
 function noteText({ what, detail, resourceVersion }: NoteEntry): string {

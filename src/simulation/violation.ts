@@ -30,8 +30,15 @@ export const invariants = [
   {
     name: "shards",
     promise:
-      "With sharded replicas: no object is reconciled by two processes at the same time, no slot is without a process " +
-      "for longer than the lease duration and 5 s, and no process writes after its Lease was taken from it.",
+      "With sharded replicas: no object is reconciled or has its daemon in two processes at the same time, no slot is " +
+      "without a process for longer than the lease duration and 5 s after the last crash, and no process writes after " +
+      "its Lease was taken from it.",
+  },
+  {
+    name: "isolation",
+    promise:
+      "In a fleet, a member with a problem delays no other one: what the others get within 1 s after a step, they " +
+      "get within 2 s. Nothing is written in a member that is not engaged.",
   },
   { name: "process-exit", promise: "No process ends, unless a fault ends it or it loses the Lease (invariant I7)." },
   {
@@ -40,6 +47,10 @@ export const invariants = [
       "A collection is listed once per start, and once more for each fault that makes it necessary (invariant I8).",
   },
   { name: "cache-contents", promise: "At the end, the caches hold the objects of the server (invariant I9)." },
+  {
+    name: "activations",
+    promise: "At the end, a kind with an activation is watched if and only if its condition holds.",
+  },
   {
     name: "handler-events",
     promise:

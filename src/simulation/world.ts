@@ -7,33 +7,21 @@
  * the garbage collector could not follow is refused (`owner_references.ts`). Cached objects are frozen: a
  * controller that changes one fails in its test, and not only in a cluster.
  */
-import { builtin, type Infer, type LabelSelector, type ObjectMeta, type Resource, resourceId } from "../api/mod.ts";
-import { type KubernetesApi, kubernetesApi } from "../apiserver/mod.ts";
+import { builtin, type LabelSelector, type Resource, resourceId } from "../api/mod.ts";
+import type { KubernetesApi } from "../apiserver/mod.ts";
 import { drain, type Random, seededRandom, VirtualClock } from "../async/mod.ts";
-import {
-  Client,
-  type DeepPartial,
-  type DeleteOptions,
-  type NewObject,
-  type Patch,
-  type Transport,
-} from "../client/mod.ts";
+import { Client, type Transport } from "../client/mod.ts";
 import {
   ControllerAccounts,
-  conversionsOf,
-  findStoredObject,
-  type InMemoryApi,
   installCustomResources,
   installWebhooks,
-  RequestTracker,
+  type RequestTracker,
   SimulatedCluster,
-  storedObject,
-  storedObjects,
   webhookCaller,
 } from "../cluster/mod.ts";
 import { Manager, type OperatorController } from "../manager/mod.ts";
 import type { Recorder } from "../observe/mod.ts";
-import { refuseUnreachableOwners } from "./owner_references.ts";
+import { WorldServer, worldServerParts } from "./world_server.ts";
 
 /** Options of {@link World.start}. */
 export interface WorldOptions {
@@ -68,17 +56,6 @@ export interface SettledOptions {
   readonly quietMs?: number;
 }
 
-/** An object for {@link World.create}: its name and other metadata, and the fields of its kind at the same level. */
-export type WorldObject<R extends Resource> =
-  & Pick<ObjectMeta, "labels" | "annotations" | "finalizers" | "ownerReferences">
-  & {
-    /** The name of the object. */
-    readonly name: string;
-    /** The namespace of the object. @default "default", for namespaced kinds */
-    readonly namespace?: string;
-  }
-  & DeepPartial<Omit<Infer<R>, "apiVersion" | "kind" | "metadata" | "status">>;
-
 /**
  * A test environment for controllers: an API server, a simulated cluster and the controllers in this process, with a
  * virtual clock. No test sleeps, no socket is opened, and the same seed gives the same run.
@@ -99,13 +76,10 @@ export type WorldObject<R extends Resource> =
  * console.assert(world.get(ConfigMap, "team-a/greeting").data?.text === "hello");
  * ```
  */
-export class World implements AsyncDisposable {
+export class World extends WorldServer implements AsyncDisposable {
   /** The time of the world. {@link settled} advances it; a test may do so too. */
   readonly clock: VirtualClock;
-  /** A client of the server with all rights. It is not affected by {@link WorldOptions.wrap}. */
-  readonly client: Client;
   readonly #api: KubernetesApi;
-  readonly #stored: InMemoryApi;
   /** Undefined when the controllers may do everything. */
   readonly #accounts: ControllerAccounts | undefined;
   readonly #requests: RequestTracker;
@@ -118,23 +92,20 @@ export class World implements AsyncDisposable {
 
   private constructor(options: WorldOptions) {
     const { clock = new VirtualClock(), seed = 1, controllers, access = "declared" } = options;
-    this.#options = options;
-    this.clock = clock;
-    this.#random = seededRandom(seed);
+    const random = seededRandom(seed);
     const callWebhook = webhookCaller(controllers, clock);
     const selectsNamespaces = options.namespaceSelector !== undefined;
-    this.#accounts = access === "declared"
+    const accounts = access === "declared"
       ? new ControllerAccounts({ controllers, name: "world", selectsNamespaces })
       : undefined;
-    this.#api = kubernetesApi({
-      clock,
-      random: this.#random,
-      callWebhook,
-      accounts: this.#accounts?.accounts,
-    });
-    this.#stored = { server: this.#api.server, conversions: conversionsOf(controllers) };
-    this.#requests = new RequestTracker(refuseUnreachableOwners(this.#api));
-    this.client = new Client(this.#requests.fetch, { clock });
+    const parts = worldServerParts(controllers, { clock, random, callWebhook, accounts: accounts?.accounts });
+    super(parts);
+    this.#options = options;
+    this.clock = clock;
+    this.#random = random;
+    this.#accounts = accounts;
+    this.#api = parts.api;
+    this.#requests = parts.requests;
   }
 
   /**
@@ -148,69 +119,6 @@ export class World implements AsyncDisposable {
     const world = new World(options);
     await world.#start();
     return world;
-  }
-
-  /** The revision of the server, which grows with every write. */
-  get revision(): number {
-    return this.#api.server.storage.revision;
-  }
-
-  /**
-   * Creates an object, as a user with kubectl would.
-   *
-   * @returns The stored object, with the defaults of the server.
-   * @throws ApiError when the server rejects it
-   */
-  async create<R extends Resource>(resource: R, object: WorldObject<R>): Promise<Infer<R>> {
-    const { name, namespace = "default", labels, annotations, finalizers, ownerReferences, ...rest } = object;
-    const namespaced = resource.scope === "Namespaced" ? { namespace } : {};
-    const metadata = { name, ...namespaced, labels, annotations, finalizers, ownerReferences };
-    // WorldObject checks the fields of the kind; the client's type differs only in the place of the metadata.
-    return await this.client.create(resource, { metadata, ...rest } as unknown as NewObject<R>);
-  }
-
-  /**
-   * The stored object, in the version of the Resource. It is converted if it is stored in another one.
-   *
-   * @param key "namespace/name", or "name" if the kind is cluster-scoped.
-   * @throws Error when it does not exist
-   */
-  get<R extends Resource>(resource: R, key: string): Infer<R> {
-    return storedObject(this.#stored, resource, key);
-  }
-
-  /**
-   * The stored object, in the version of the Resource; undefined when it does not exist.
-   *
-   * @param key "namespace/name", or "name" if the kind is cluster-scoped.
-   */
-  find<R extends Resource>(resource: R, key: string): Infer<R> | undefined {
-    return findStoredObject(this.#stored, resource, key);
-  }
-
-  /** All stored objects of a kind, in the version of the Resource, sorted by name. @param namespace @default all namespaces */
-  list<R extends Resource>(resource: R, namespace?: string): readonly Infer<R>[] {
-    return storedObjects(this.#stored, resource, namespace);
-  }
-
-  /**
-   * Changes fields of an object, as a user with kubectl would.
-   *
-   * @param subresource For example "status". @default the object itself
-   * @returns The stored object.
-   * @throws ApiError when the server rejects it
-   */
-  async patch<R extends Resource>(resource: R, key: string, patch: Patch<R>, subresource?: string): Promise<Infer<R>> {
-    return await this.client.patch(resource, key, patch, { subresource, fieldManager: "user" });
-  }
-
-  /**
-   * Deletes an object. It does not wait for finalizers; {@link settled} does.
-   *
-   * @throws ApiError when the server rejects it
-   */
-  async delete<R extends Resource>(resource: R, key: string, options: DeleteOptions = {}): Promise<void> {
-    await this.client.delete(resource, key, options);
   }
 
   /**

@@ -5,7 +5,7 @@
  * hold survive in all other fields. They are in document order, apply one after the other, and are always the same for
  * the same values. A new list element is one `add`, not a rewrite of all elements after it.
  */
-import { isSameScalar } from "../api/mod.ts";
+import { isSameScalar, pointerStep } from "../api/mod.ts";
 import type { JsonPatchOperation } from "../client/mod.ts";
 
 /** Computes the operations from `before` to `after`. Fields that are undefined count as absent. */
@@ -29,13 +29,13 @@ function compareRecords(
   operations: JsonPatchOperation[],
 ): void {
   for (const key of Object.keys(before)) {
-    const at = `${path}/${escaped(key)}`;
+    const at = `${path}/${pointerStep(key)}`;
     if (has(after, key)) compare(at, before[key], after[key], operations);
     else if (before[key] !== undefined) operations.push({ op: "remove", path: at });
   }
   for (const key of Object.keys(after)) {
     if (has(after, key) && !has(before, key)) {
-      operations.push({ op: "add", path: `${path}/${escaped(key)}`, value: after[key] });
+      operations.push({ op: "add", path: `${path}/${pointerStep(key)}`, value: after[key] });
     }
   }
 }
@@ -78,9 +78,4 @@ function has(record: Readonly<Record<string, unknown>>, key: string): boolean {
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-/** Escapes a key for a JSON pointer (RFC 6901). */
-function escaped(key: string): string {
-  return key.replaceAll("~", "~0").replaceAll("/", "~1");
 }

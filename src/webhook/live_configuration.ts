@@ -4,7 +4,7 @@
  *
  * Guarantees: a patch applies only to the version that was read; a conflict is read and tried again.
  */
-import { builtin, type Resource } from "../api/mod.ts";
+import { builtin, pointerStep, type Resource } from "../api/mod.ts";
 import { type Client, type JsonPatchOperation, retryOnConflict } from "../client/mod.ts";
 import { fieldOf } from "./_decode.ts";
 import type { Clock } from "../async/mod.ts";
@@ -21,7 +21,7 @@ export const localRunLabel = "pintle.dev/local-run";
 
 /** The JSON pointer of an annotation. */
 export function annotationPointer(name: string): string {
-  return `/metadata/annotations/${name.replaceAll("/", "~1")}`;
+  return `/metadata/annotations/${pointerStep(name)}`;
 }
 
 /** One configuration object of a cluster. */

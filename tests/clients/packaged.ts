@@ -3,7 +3,7 @@
  * kept in the user's cache, by a hash of the file that pins their versions.
  */
 import { createHash } from "node:crypto";
-import { cpSync, existsSync, readFileSync } from "node:fs";
+import { cpSync, existsSync, readdirSync, readFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { nodeProgram } from "../../tasks/_runtimes.ts";
 import { cacheDir, fillCache } from "../controlplane/go_build.ts";
@@ -39,22 +39,31 @@ export async function pythonPackages(name: string, requirements: string): Promis
 
 /** fabric8, compiled by Maven. */
 export async function javaClient(): Promise<ClientCommand> {
-  const source = "src/main/java/Client.java";
-  const java = join(folder, "java");
-  const built = await cached("client-java", [join(java, "pom.xml"), join(java, source)], async (building) => {
-    for (const name of ["pom.xml", source]) cpSync(join(java, name), join(building, name));
+  const built = await mavenClasses("client-java", join(folder, "java"));
+  // Without a locale it would print ASCII only: the first two are for Java 17, the third for later ones.
+  const utf8 = ["file.encoding", "sun.stdout.encoding", "stdout.encoding"].map((name) => `-D${name}=UTF-8`);
+  return ["java", ...utf8, "-cp", classPath(built), "Client"];
+}
+
+/**
+ * The folder of a program that Maven has compiled, with its dependencies.
+ *
+ * @param name of the folder in the cache
+ * @param project the folder of pom.xml and src/main
+ */
+export async function mavenClasses(name: string, project: string): Promise<string> {
+  const sources = readdirSync(join(project, "src/main"), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name)).sort();
+  return await cached(name, [join(project, "pom.xml"), ...sources], async (building) => {
+    for (const part of ["pom.xml", "src/main"]) cpSync(join(project, part), join(building, part), { recursive: true });
     const goals = ["package", "dependency:copy-dependencies", "-DoutputDirectory=target/lib"];
     await command("mvn", ["-q", "-B", "-ntp", ...goals], building);
   });
-  // Without a locale it would print ASCII only: the first two are for Java 17, the third for later ones.
-  const utf8 = ["file.encoding", "sun.stdout.encoding", "stdout.encoding"].map((name) => `-D${name}=UTF-8`);
-  return [
-    "java",
-    ...utf8,
-    "-cp",
-    [join(built, "target/classes"), join(built, "target/lib/*")].join(delimiter),
-    "Client",
-  ];
+}
+
+/** The class path of a folder of {@link mavenClasses}. */
+export function classPath(built: string): string {
+  return [join(built, "target/classes"), join(built, "target/lib/*")].join(delimiter);
 }
 
 async function cached(name: string, inputs: readonly string[], fill: (building: string) => Promise<void>) {

@@ -101,3 +101,8 @@ function binariesIn(dir: string, hasControllerManager: boolean): Binaries {
     ...(hasControllerManager ? { kubeControllerManager: join(dir, "kube-controller-manager") } : {}),
   };
 }
+
+if (import.meta.main) {
+  const built = await buildControlPlane();
+  console.log(built.kind === "ready" ? built.binaries.dir : `There is no control plane: ${built.reason}`);
+}

@@ -18,6 +18,8 @@ export interface StartOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** A file for its stdout. @default none: the output is stored */
   readonly stdoutFile?: string;
+  /** The path of the binary. @default that under test */
+  readonly path?: string | undefined;
   /** Its working directory. @default that of the test */
   readonly cwd?: string;
 }
@@ -55,10 +57,10 @@ export class Binary implements AsyncDisposable {
   #stderr = "";
 
   constructor(args: readonly string[], options: StartOptions = {}) {
-    const { kubeconfig, env = {}, stdoutFile, cwd } = options;
+    const { kubeconfig, env = {}, stdoutFile, cwd, path = binaryPath() } = options;
     this.#args = args;
     const stdout = stdoutFile === undefined ? "pipe" : openSync(stdoutFile, "w");
-    this.#child = spawn(binaryPath(), args, {
+    this.#child = spawn(path, args, {
       stdio: ["ignore", stdout, "pipe"],
       cwd,
       env: {

@@ -16,6 +16,8 @@ export interface Live {
     readonly name: string;
     readonly uid: string;
     readonly resourceVersion: string;
+    /** Of the kinds that count the changes of their specs. */
+    readonly generation?: number;
     readonly labels?: Readonly<Record<string, string>>;
     readonly ownerReferences?: readonly {
       readonly kind: string;
@@ -111,8 +113,8 @@ export class TestNamespace {
 }
 
 /** Installs or updates the CRD of foo, with the binary itself. */
-export async function installFoo(controlPlane: ControlPlane): Promise<void> {
-  const { code, stderr } = await runBinary(["install-crds", "foo"], { kubeconfig: controlPlane.kubeconfig });
+export async function installFoo(controlPlane: ControlPlane, path?: string): Promise<void> {
+  const { code, stderr } = await runBinary(["install-crds", "foo"], { kubeconfig: controlPlane.kubeconfig, path });
   assertEquals([code, stderr], [0, ""]);
 }
 

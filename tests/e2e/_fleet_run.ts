@@ -1,6 +1,6 @@
 /**
  * FleetRun: one process of the binary that works in two real clusters, by the kubeconfigs of a folder, and how long the
- * clusters wait for it. Used by fleet_outage_test.ts and by bench/micro/fleet.ts.
+ * clusters wait for it. Used by fleet_outage_test.ts and by bench/cases/fleet.ts.
  */
 import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -25,14 +25,18 @@ export class FleetRun implements AsyncDisposable {
     this.#folder = folder;
   }
 
-  /** Installs Foo in both clusters, and starts the operator. The first one is the hub. */
-  static async start(east: ControlPlane, west: ControlPlane): Promise<FleetRun> {
+  /** Installs Foo in both clusters, and starts the operator. The first one is the hub. @param options `binary`: its path */
+  static async start(
+    east: ControlPlane,
+    west: ControlPlane,
+    { binary }: { readonly binary?: string } = {},
+  ): Promise<FleetRun> {
     const folder = mkdtempSync(join(tmpdir(), "pintle-fleet-"));
     copyFileSync(east.kubeconfig, join(folder, "east.yaml"));
     copyFileSync(west.kubeconfig, join(folder, "west.yaml"));
-    for (const controlPlane of [east, west]) await installFoo(controlPlane);
+    for (const controlPlane of [east, west]) await installFoo(controlPlane, binary);
     const args = ["run", "foo", "--clusters", `folder:${folder}`, "--leader-elect"];
-    return new FleetRun(new Binary(args, { kubeconfig: east.kubeconfig }), folder);
+    return new FleetRun(new Binary(args, { kubeconfig: east.kubeconfig, path: binary }), folder);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,6 +1,6 @@
 /**
- * A package registry on loopback: it has the packages of dist/npm, and asks the registry of this machine for all others. So
- * a test installs what would be published, by its name.
+ * A package registry on loopback: it has the packages of this repository, and asks the registry of this machine for all
+ * others. So a test installs what would be published, by its name.
  */
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-/** A fleet on two real control planes: one API server is stopped and started again. bench/micro/fleet.ts measures the same. */
+/** A fleet on two real control planes: one API server is stopped and started again. bench/cases/fleet.ts measures the same. */
 import { ControlPlane } from "../controlplane/mod.ts";
 import { controlPlaneTest, createNamespace } from "../controlplane/test.ts";
 import { assertEquals } from "../testing.ts";

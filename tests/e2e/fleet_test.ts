@@ -2,23 +2,22 @@
  * run and doctor with --clusters, with the compiled binary and two API servers: clusters are engaged and disengaged by Secrets
  * of the hub. No real control plane is needed; fleet_outage_test.ts has two.
  */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ConfigMap, Deployment, Event, Lease, Secret } from "../../src/mod.ts";
 import { EmbeddedCluster } from "../../src/testing.ts";
 import { Foo } from "../../src/controllers/foo/mod.ts";
 import { until } from "../controlplane/mod.ts";
+import { freePort } from "../free_port.ts";
 import { assert, assertEquals, assertMatch, test } from "../testing.ts";
 import { Binary, runBinary } from "./_binary.ts";
 
-/** An API server, and its kubeconfig as a file. */
-async function start(folder: string, name: string) {
+/** An API server without the kind Foo, and its kubeconfig as a file. */
+async function startEmpty(folder: string, name: string) {
   const cluster = await EmbeddedCluster.start({ name, workloads: false, onError: console.error });
   const kubeconfig = join(folder, `${name}.yaml`);
   writeFileSync(kubeconfig, cluster.kubeconfig, { mode: 0o600 });
-  const installed = await runBinary(["install-crds", "foo"], { kubeconfig });
-  assertEquals(installed.code, 0, installed.stderr);
   return {
     cluster,
     kubeconfig,
@@ -28,6 +27,14 @@ async function start(folder: string, name: string) {
     },
     find: (name: string) => cluster.client.find(Deployment, `default/${name}`),
   };
+}
+
+/** The same with the kind. */
+async function start(folder: string, name: string) {
+  const started = await startEmpty(folder, name);
+  const installed = await runBinary(["install-crds", "foo"], { kubeconfig: started.kubeconfig });
+  assertEquals(installed.code, 0, installed.stderr);
+  return started;
 }
 
 async function see(action: string, look: () => Promise<unknown>): Promise<void> {
@@ -98,11 +105,87 @@ test("run --clusters folder: and contexts: take the clusters of kubeconfigs, and
   const cases = [
     [["--clusters", "east"], /none of contexts:NAME,NAME/],
     [["--clusters", "secrets:Not_A_Name"], /its namespace cannot exist/],
-    [["--clusters", "contexts:*", "--once"], /Cannot use --once with --clusters/],
+    [["--clusters", "contexts:*", "--shards", "2"], /Cannot use --shards with --clusters: one replica works in all/],
   ] as const;
   for (const [flags, message] of cases) {
     const { code, stderr } = await runBinary(["run", "foo", ...flags], { kubeconfig });
     assertEquals(code, 2, stderr);
     assertMatch(stderr, message);
   }
+});
+
+test("install-crds, run --once --record, replay and why work in each cluster of a fleet, and name one that is not there", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "pintle-fleet-"));
+  await using _removed = { [Symbol.asyncDispose]: () => Promise.resolve(rmSync(folder, { recursive: true })) };
+  const recordings = mkdtempSync(join(tmpdir(), "pintle-recordings-"));
+  await using _removedToo = { [Symbol.asyncDispose]: () => Promise.resolve(rmSync(recordings, { recursive: true })) };
+  const [east, west] = [await startEmpty(folder, "east"), await startEmpty(folder, "west")];
+  await using _east = east.cluster;
+  await using _west = west.cluster;
+  const { kubeconfig } = east;
+  const clusters = ["--clusters", `folder:${folder}`];
+  const installed = await runBinary(["install-crds", "foo", ...clusters], { kubeconfig });
+  assertEquals(installed.code, 0, installed.stderr);
+  for (const name of ["east", "west"]) {
+    assertMatch(installed.stdout, new RegExp(`^${name}: customresource.* created$`, "m"));
+  }
+  const without = await runBinary(["install-crds", "pods", ...clusters], { kubeconfig });
+  assertEquals(without.stderr.match(/nothing to do/g)?.length, 1, without.stderr);
+  await east.create("one");
+  await west.create("one");
+  // Each file of the folder is a cluster.
+  const record = join(recordings, "recording.jsonl");
+  const once = await runBinary(["run", "foo", "--once", "--record", record, ...clusters], { kubeconfig });
+  assertEquals(once.code, 0, once.stderr);
+  assertMatch(once.stderr, /converged +objects=2/);
+  assert(await east.find("one") !== undefined && await west.find("one") !== undefined);
+  const replayed = await runBinary(["replay", record], { kubeconfig });
+  assertEquals(replayed.code, 0, replayed.stderr);
+  const ask = (...words: readonly string[]) => runBinary(["why", "--file", record, "foo", "default/one", ...words]);
+  const unclear = await ask();
+  assertMatch(unclear.stderr, /it is in east and west\. Name the member of the fleet with --member/);
+  const inWest = await ask("--member", "west");
+  assertEquals(inWest.code, 0, inWest.stderr);
+  assertMatch(inWest.stdout, /Deployment/);
+
+  const broken = east.cluster.kubeconfig.replace(/https:\/\/127\.0\.0\.1:\d+/, "https://127.0.0.1:1");
+  writeFileSync(join(folder, "gone.yaml"), broken, { mode: 0o600 });
+  await west.create("two");
+  const incomplete = await runBinary(["run", "foo", "--once", "--connect-timeout", "2s", ...clusters], { kubeconfig });
+  assertEquals(incomplete.code, 1, incomplete.stderr);
+  assertMatch(incomplete.stderr, /Cannot reconcile everything: cluster gone: /);
+  assert(await west.find("two") !== undefined, "the others do not wait");
+  const partly = await runBinary(["install-crds", "foo", "--connect-timeout", "2s", ...clusters], { kubeconfig });
+  assertEquals(partly.code, 1, partly.stderr);
+  assertMatch(partly.stderr, /Cannot install in 1 of 3 clusters: gone: /);
+  assertMatch(partly.stdout, /^west: .* unchanged$/m);
+});
+
+test("/debug/clusters, top and why show the members of a running fleet", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "pintle-fleet-"));
+  await using _removed = { [Symbol.asyncDispose]: () => Promise.resolve(rmSync(folder, { recursive: true })) };
+  const east = await start(folder, "east");
+  await using _east = east.cluster;
+  const { kubeconfig } = east;
+  const token = join(folder, "token");
+  const address = `127.0.0.1:${await freePort()}`;
+  const debug = ["--debug-token-file", token];
+  const args = ["run", "foo", "--clusters", "contexts:east", "--debug-bind-address", address, ...debug];
+  await using running = new Binary(args, { kubeconfig });
+  await east.create("one");
+  await see("one in east", () => east.find("one"));
+  const headers = { authorization: `Bearer ${readFileSync(token, "utf8").trim()}` };
+  const { clusters } = await (await fetch(`http://${address}/debug/clusters`, { headers })).json();
+  assertEquals(clusters.map(({ name, state }: { name: string; state: string }) => `${name} ${state}`), [
+    "east running",
+  ]);
+  const asked = ["--address", address, ...debug];
+  const top = await runBinary(["top", "--once", "--interval", "200ms", "--member", "east", ...asked], { kubeconfig });
+  assertMatch(top.stdout, /foo/);
+  const why = await runBinary(["why", "foo", "default/one", ...asked], { kubeconfig });
+  assertMatch(why.stdout, /Deployment/);
+  const unknown = await runBinary(["top", "--once", "--member", "north", ...asked], { kubeconfig });
+  assertMatch(unknown.stderr, /No member of the fleet with that name runs/);
+  running.signal("SIGTERM");
+  assertEquals((await running.ended()).code, 0);
 });

@@ -3,10 +3,8 @@
  * control plane. The pages are read in their order: the first one makes the project in which those about testing and
  * production begin.
  */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { pack } from "../../tasks/pack.ts";
 import { root } from "../../tasks/_root.ts";
 import { missingRuntimes } from "../../tasks/_runtimes.ts";
 import type { ControlPlane } from "../controlplane/mod.ts";
@@ -14,6 +12,7 @@ import { controlPlaneTest } from "../controlplane/test.ts";
 import { guidePages, missingLine, type ShellBlock, shellBlocks } from "../shell_blocks.ts";
 import { assertEquals, test } from "../testing.ts";
 import { type Machine, machine, nodeOnly } from "./_machine.ts";
+import { packedArchives } from "./_packed.ts";
 import { registryWith } from "./_user_runtimes.ts";
 
 const title = "the commands of the guide run on a machine with Node and kubectl, and print what it shows";
@@ -71,18 +70,8 @@ class Shell {
   }
 }
 
-/** Packs into a folder of its own, because other tests pack at the same time. */
 async function readGuide(controlPlane: ControlPlane): Promise<void> {
-  const packed = mkdtempSync(join(tmpdir(), "pintle-guide-"));
-  try {
-    await readPages(controlPlane, packed);
-  } finally {
-    rmSync(packed, { recursive: true });
-  }
-}
-
-async function readPages(controlPlane: ControlPlane, packed: string): Promise<void> {
-  await using registry = await registryWith(pack(packed));
+  await using registry = await registryWith(packedArchives());
   using here = machine({
     programs: { ...nodeOnly(), kubectl: `exec '${controlPlane.description.binaries.kubectl}' "$@"` },
     registry: registry.url,

@@ -10,12 +10,12 @@ import { join } from "node:path";
 import process from "node:process";
 import { richDefinition } from "../../src/cli/new/testing/rich_definition.ts";
 import { missingRuntimes } from "../../tasks/_runtimes.ts";
-import { pack } from "../../tasks/pack.ts";
 import { assertMatch, test } from "../testing.ts";
 import { machine } from "./_machine.ts";
+import { packedArchives } from "./_packed.ts";
 import { registryWith, type UserRuntime, userRuntimes } from "./_user_runtimes.ts";
 
-const archives = missingRuntimes === undefined ? pack() : [];
+const archives = missingRuntimes === undefined ? packedArchives() : [];
 
 /** The words behind `new`, and the name of the project that they make. Every flag is in one set, and most pairs are. */
 const projects = [

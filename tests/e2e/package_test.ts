@@ -7,13 +7,13 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { pack } from "../../tasks/pack.ts";
 import { missingRuntimes } from "../../tasks/_runtimes.ts";
 import { assert, assertEquals, assertMatch, test } from "../testing.ts";
 import { machine } from "./_machine.ts";
+import { packedArchives } from "./_packed.ts";
 import { registryWith, type UserRuntime, userRuntimes } from "./_user_runtimes.ts";
 
-const archives = missingRuntimes === undefined ? pack() : [];
+const archives = missingRuntimes === undefined ? packedArchives() : [];
 
 /** What users of a runtime do else. */
 interface Way {

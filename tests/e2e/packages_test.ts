@@ -98,6 +98,8 @@ interface Case {
   readonly namespace: string;
   /** The release that the chart is installed as. */
   readonly name: string;
+  /** The text of the file of --run-config. @default there is none */
+  readonly config?: string;
   /** Whether the API server knows all kinds. @default true */
   readonly isKnown?: boolean;
   /** Whether it can be a bundle. @default true */
@@ -116,6 +118,7 @@ const cases: readonly Case[] = [
     namespace: "controller-system",
     name: `controller-${controller}`,
   })),
+  { args: ["pods"], config: 'workers: 4 # "{{ é }}"\n', namespace: "controller-system", name: "controller-pods" },
   { args: ["foo", "--namespaced", "-n", "team-a"], namespace: "team-a", name: "controller-foo", isBundle: false },
   {
     args: [
@@ -175,7 +178,10 @@ controlPlaneTest("the same holds for an operator that new has written", async (c
 }, { own: {} });
 
 async function prove(operator: PackagedOperator, one: Case, controlPlane: ControlPlane): Promise<void> {
-  const { args, namespace, name, isKnown = true, isBundle = true } = one;
+  const { config, namespace, name, isKnown = true, isBundle = true } = one;
+  const file = join(operator.folder, "run.yaml");
+  if (config !== undefined) writeFileSync(file, config);
+  const args = config === undefined ? one.args : [...one.args, `--run-config=${file}`];
   const text = await operator.manifests(...args, "--include-crds");
   const expected = documents(text);
   assert(expected.length > 5, text);

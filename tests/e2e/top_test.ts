@@ -41,7 +41,10 @@ class Endpoint implements AsyncDisposable {
 
   #controllers() {
     this.#now += 1_000;
-    const common = { isRunning: true, problems: [], workers: 2, failing: 1, waiting: 0, parked: 0, failures: 0 };
+    const common = {
+      ...{ runsOn: "leader", isRunning: true, problems: [], workers: 2 },
+      ...{ failing: 1, waiting: 0, parked: 0, failures: 0 },
+    };
     const one = (controller: string, queued: number) => ({
       ...{ ...common, controller, queued, busyWorkers: 1, reconciles: this.asked * 100, durations: [this.asked, 0] },
       ...{ lanes: [{ lane: "team-a", queued }], laneCount: 1 },
@@ -131,7 +134,7 @@ test("[130] without a terminal top prints once and ends", async () => {
   await using endpoint = await Endpoint.start();
   const { code, stdout, stderr } = await runBinary(["top", ...endpoint.flags, "--sort-by", "queued"], { env });
   assertEquals([code, stderr], [0, ""]);
-  assertMatch(stdout, /^CONTROLLER +RECONCILES\/S .*\nbeta +\d.*\nalpha /);
+  assertMatch(stdout, /^CONTROLLER +RUNS ON +RECONCILES\/S .*\nbeta +leader +\d.*\nalpha /);
   // deno-lint-ignore no-control-regex
   assert(!/[\u0000-\u0009\u000b-\u001f]/.test(stdout), stdout);
 });

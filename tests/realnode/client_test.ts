@@ -85,9 +85,9 @@ realNodeTest(
     attached[Symbol.dispose]();
     assertEquals(errors, []);
 
-    const gone = client.waitFor(Pod, key, "deleted", { signal: signal() });
-    await client.delete(Pod, key, { gracePeriodSeconds: 0 });
-    assertEquals((await gone)?.metadata.name, "web");
+    await client.delete(Pod, key);
+    await client.waitFor(Pod, key, "deleted", { signal: signal() });
+    await assertRejects(() => client.get(Pod, key), /not found/);
     await controlPlane.kubectlOutput(["delete", "namespace", namespace, "--wait=false"]);
   },
 );

@@ -11,7 +11,11 @@ import {
   manifest,
   Namespace,
   Secret,
+  type Workload,
 } from "../../src/mod.ts";
+import { RecordedWorld } from "../../src/cli/replay/testing/recorded_world.ts";
+import type { Fault } from "../../src/simulation/fault_plan.ts";
+import { runSchedule } from "../../src/simulation/schedule.ts";
 import { simulateController, World } from "../../src/testing.ts";
 
 const sourceLabel = { matchLabels: { role: "source" } };
@@ -182,4 +186,89 @@ test("simulate finds nothing wrong with a controller whose cache keeps one body"
     storms: 3,
   });
   assertEquals(findings, []);
+});
+
+test("a bounded cache of selected namespaces has what those have, while they come and go", async () => {
+  const seen: string[] = [];
+  const namespaceSelector = { matchLabels: { team: "a" } };
+  await using world = await World.start({
+    controllers: [sums({ maxObjects: 1 }, seen)],
+    cluster: false,
+    namespaceSelector,
+  });
+  const sumIn = (namespace: string) => world.find(ConfigMap, `${namespace}/a-sum`)?.data?.sum;
+  const select = async (namespace: string, team: string | null) => {
+    await world.patch(Namespace, namespace, { kind: "merge", value: { metadata: { labels: { team } } } as never });
+    await world.settled();
+  };
+  for (const namespace of ["one", "two"]) {
+    await world.create(Namespace, { name: namespace });
+    await world.create(Secret, { namespace, name: "a" });
+    for (const n of [1, 2, 3]) await world.create(ConfigMap, { namespace, ...source(`n${n}`, "a", n) });
+  }
+  await select("one", "a");
+  assertEquals([sumIn("one"), sumIn("two")], ["6", undefined]);
+  await select("two", "a");
+  await select("one", null);
+  seen.length = 0;
+  for (const namespace of ["one", "two"]) {
+    await world.patch(ConfigMap, `${namespace}/n1`, { kind: "merge", value: { data: { n: "10" } } });
+  }
+  await world.settled();
+  assertEquals([sumIn("one"), sumIn("two"), new Set(seen)], ["6", "15", new Set(["a"])]);
+  await select("one", "a");
+  assertEquals(sumIn("one"), "15", "the bodies are those of the server, and not those of before");
+});
+
+test("replicas that divide the keys have bounded caches, under faults", async () => {
+  const faults: readonly (readonly Fault[])[] = [
+    [],
+    [{ kind: "crash", write: 2, moment: "committed", downMs: 1_000 }],
+    [{ kind: "partition", write: 1, forMs: 20_000 }],
+    [{ kind: "scale", write: 2, by: "join", forMs: 30_000 }],
+  ];
+  const steps: Workload["steps"] = [
+    ...["a", "b"].map((name) => ({
+      kind: "create" as const,
+      object: { apiVersion: "v1", kind: "Secret", metadata: { name, namespace: "default" } },
+      atOnce: true,
+    })),
+    ...["n1", "n2", "n3"].map((name, index) => {
+      const { labels, data } = source(name, index === 1 ? "b" : "a", index);
+      return {
+        kind: "create" as const,
+        object: { apiVersion: "v1", kind: "ConfigMap", metadata: { name, namespace: "default", labels }, data },
+      };
+    }),
+    {
+      kind: "patch",
+      object: { apiVersion: "v1", kind: "ConfigMap", name: "n1" },
+      patch: { data: { of: "b", n: "7" } },
+    },
+  ];
+  for (const plan of faults.map((list) => ({ faults: list }))) {
+    const run = {
+      controllers: [sums({ maxObjects: 1 })],
+      workload: { name: "sums", steps },
+      replicas: 2,
+      sharded: true,
+    };
+    assertEquals((await runSchedule({ ...run, plan })).violations, [], JSON.stringify(plan));
+  }
+});
+
+test("a recording of a bounded cache replays with the same writes, also after bodies were evicted and read", async () => {
+  await using recorded = await RecordedWorld.start([sums({ maxObjects: 1 })], { cluster: false });
+  const { world } = recorded;
+  for (const name of ["a", "b"]) await world.create(Secret, { name });
+  for (const [name, of, n] of [["n1", "a", 1], ["n2", "b", 2], ["n3", "a", 3]] as const) {
+    await world.create(ConfigMap, source(name, of, n));
+  }
+  await world.settled();
+  await world.patch(ConfigMap, "default/n1", { kind: "merge", value: { data: { of: "b" } } });
+  await world.settled();
+  await world.delete(ConfigMap, "default/n2");
+  await recorded.save();
+  const { code, out, err } = await recorded.replay([sums({ maxObjects: 1 })]);
+  assertEquals({ code, out }, { code: 0, out: "" }, err);
 });

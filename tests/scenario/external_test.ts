@@ -216,6 +216,26 @@ test("in bulk, all resources are read with one call, and a difference reconciles
   assertEquals([calls, reconciled, provider.disks.get("default-b")], [before + 1, ["b"], "8"]);
 });
 
+test("the deletion of one object does not end what is read for another one with the same resource", async () => {
+  const provider = new Provider();
+  const reconciled: string[] = [];
+  const options = { key: () => "shared", maxConcurrentPolls: Infinity, timeoutMs: 600_000 };
+  await using world = await World.start({ controllers: [disksOf(provider, options, reconciled)], cluster: false });
+  for (const name of ["a", "b"]) await world.create(ConfigMap, { name, data: { size: "8" } });
+  await world.settled();
+  const blocked = Promise.withResolvers<void>();
+  provider.blocked = blocked.promise;
+  await world.clock.advance(120_000);
+  assertEquals(provider.running, 1);
+  provider.disks.set("shared", "9");
+  await world.delete(ConfigMap, "default/a");
+  await world.settled();
+  reconciled.length = 0;
+  blocked.resolve();
+  await world.settled();
+  assertEquals([reconciled, provider.destroyed, provider.disks.get("shared")], [["b"], 0, "8"]);
+});
+
 test("diff decides which differences count", async () => {
   const provider = new Provider();
   const reconciled: string[] = [];
@@ -237,6 +257,12 @@ test("what cannot be polled or destroyed is refused when it is declared", () => 
   const fetch = () => Promise.resolve("");
   assertThrows(() => external("a", ConfigMap, { key, everyMs: 0, fetch }), /everyMs 0 is not greater than 0/);
   assertThrows(() => external("a", ConfigMap, { key, everyMs: 1 }), /it has neither fetch nor fetchAll/);
+  assertThrows(() => external("a", ConfigMap, { key, everyMs: Infinity, fetch }), /everyMs is not finite/);
+  const polls = { maxConcurrentPolls: 0.5 };
+  assertThrows(
+    () => external("a", ConfigMap, { key, everyMs: 1, fetch, ...polls }),
+    /maxConcurrentPolls 0.5 is below 1/,
+  );
   const limit = { qps: 1, burst: 0 };
   assertThrows(() => external("a", ConfigMap, { key, everyMs: 1, fetch, rateLimit: limit }), /burst 0 is below 1/);
   const source = external("a", ConfigMap, { key, everyMs: 1, fetch, destroy: () => Promise.resolve() });

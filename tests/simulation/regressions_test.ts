@@ -15,6 +15,8 @@ interface Regression {
   readonly workload: string;
   readonly seed: number;
   readonly replicas: number;
+  /** The replicas divide the keys. @default one of them leads */
+  readonly sharded?: boolean;
   /** All controllers run in the same process. @default only this one */
   readonly together?: boolean;
   readonly plan: FaultPlan;
@@ -24,11 +26,11 @@ const folder = new URL("regressions/", import.meta.url);
 
 for (const file of (await readdir(folder)).toSorted()) {
   const regression: Regression = JSON.parse(await readFile(new URL(file, folder), "utf8"));
-  const { found, plan, seed, replicas, together } = regression;
+  const { found, plan, seed, replicas, sharded = false, together } = regression;
   test(`no violation any more: ${found}`, async () => {
     const { controller, workload } = findWorkload(regression.controller, regression.workload);
     const others = together === true ? controllers.filter(({ name }) => name !== controller.name) : [];
-    const finding = await replay(controller, workload, { plan, seed, replicas, others });
+    const finding = await replay(controller, workload, { plan, seed, replicas, sharded, others });
     assertEquals(finding?.violations ?? [], []);
   });
 }

@@ -2,6 +2,7 @@
  * The types that expressions of a MutatingAdmissionPolicy create: `Object` with the type names of its fields
  * (`Object.spec.template`), and `JSONPatch`; and the JSON of their values. As apiserver `cel/mutation` of Kubernetes 1.36.
  */
+import { pointerStep } from "../../api/mod.ts";
 import {
   CelDuration,
   CelError,
@@ -55,7 +56,7 @@ export const patchTypes: CelExtension = {
 };
 
 function escapeKey(key: Value = null): Value {
-  return typeof key === "string" ? key.replaceAll("~", "~0").replaceAll("/", "~1") : new CelError("no such overload");
+  return typeof key === "string" ? pointerStep(key) : new CelError("no such overload");
 }
 
 /**

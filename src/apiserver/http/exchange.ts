@@ -10,6 +10,9 @@ import { type ListParameters, type WriteOptionsKind, writeParameters } from "./q
 import type { RequestInfo } from "./request_info.ts";
 import type { ResponseFormat } from "./response.ts";
 
+/** Feature gates of kube-apiserver that are off by default and can be enabled here. */
+export type FeatureGate = "ShardedListAndWatch";
+
 /** What all requests share. */
 export interface ResourceServices {
   readonly registry: Registry;
@@ -18,6 +21,7 @@ export interface ResourceServices {
   readonly random: Random;
   /** Decoders of bodies that are neither JSON nor YAML. */
   readonly decoders: readonly BodyDecoder[];
+  readonly features: ReadonlySet<FeatureGate>;
   /** Throws a StatusError (403) when the user may not do this. */
   authorize(user: User, info: RequestInfo, verb: string, name: string): void;
   /** The decision on it. */

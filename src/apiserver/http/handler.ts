@@ -27,7 +27,7 @@ import { type HealthChecks, isHealthPath } from "./health.ts";
 import { type BodyDecoder, negotiate, type Negotiated } from "./media_types.ts";
 import type { RequestMetrics } from "./request_metrics.ts";
 import { type RequestInfo, requestInfo } from "./request_info.ts";
-import type { ResourceServices } from "./exchange.ts";
+import type { FeatureGate, ResourceServices } from "./exchange.ts";
 import { checkTimeout } from "./query_options.ts";
 import { handleResource } from "./resource_handler.ts";
 import { hasWrongScope, notServed } from "./route.ts";
@@ -66,6 +66,7 @@ export interface HttpHandlerOptions {
   readonly forwarder?: RequestForwarder;
   readonly health: HealthChecks;
   readonly decoders: readonly BodyDecoder[];
+  readonly features: readonly FeatureGate[];
   readonly metrics: RequestMetrics;
   /** Lets requests of known senders wait for a seat, or refuses them. @default all are served at once */
   readonly flowControl?: FlowControl;
@@ -82,13 +83,14 @@ export class HttpHandler {
 
   constructor(options: HttpHandlerOptions) {
     this.#options = options;
-    const { registry, watches, clock, random, decoders } = options;
+    const { registry, watches, clock, random, decoders, features } = options;
     this.#services = {
       registry,
       watches,
       clock,
       random,
       decoders,
+      features: new Set(features),
       authorize: (user, info, verb, name) => this.#authorize({ ...attributesOf(user, info), verb, name }),
       decide: (user, info, verb, name) => options.authorizer.authorize({ ...attributesOf(user, info), verb, name }),
     };

@@ -1,4 +1,5 @@
 /** HTTP: from a Request to a Response, through the registry. The folders before this one do not use HTTP. */
+export type { FeatureGate } from "./exchange.ts";
 export {
   HttpHandler,
   type HttpHandlerOptions,

@@ -18,6 +18,7 @@ import type { DeleteOptions, FieldValidation, ListOptions } from "../registry/mo
 export interface ListParameters extends ListOptions {
   readonly labelSelector: string;
   readonly fieldSelector: string;
+  readonly shardSelector: string;
   readonly isWatch: boolean;
   readonly allowWatchBookmarks: boolean;
   readonly sendInitialEvents: boolean;
@@ -54,6 +55,7 @@ export function listParameters(query: URLSearchParams, isWatchPath = false): Lis
   const parameters = {
     labelSelector: query.get("labelSelector") ?? "",
     fieldSelector: query.get("fieldSelector") ?? "",
+    shardSelector: query.get("shardSelector") ?? "",
     isWatch,
     allowWatchBookmarks: boolean(query, "allowWatchBookmarks") === true,
     sendInitialEvents: requested ?? isLegacy,

@@ -18,7 +18,14 @@ import {
   read,
   StatusError,
 } from "../model/mod.ts";
-import { decodeObject, type FieldValidation, type PatchBody, type PatchType, selectionOf } from "../registry/mod.ts";
+import {
+  decodeObject,
+  type FieldValidation,
+  type PatchBody,
+  type PatchType,
+  selectionOf,
+  type Selectors,
+} from "../registry/mod.ts";
 import { handleAction, handleProxy, handleReview } from "./action_handler.ts";
 import {
   callOf,
@@ -33,7 +40,6 @@ import { checkCollections, duplicateKeys, maxDepth, membersOf, structureOf } fro
 import { negotiate, unsupported } from "./media_types.ts";
 import { deleteParameters, listParameters, type WriteOptionsKind, writeParameters } from "./query_options.ts";
 import { bodySource, isLargeText, readBody, readDeleteOptions } from "./read_body.ts";
-import type { RequestInfo } from "./request_info.ts";
 import { listResponse, objectResponse, plainObjectResponse, type ResponseFormat, responseFormat } from "./response.ts";
 import { checkProxyRoute, checkRoute, notAllowed } from "./route.ts";
 import { type TableKind, transformObject } from "./table.ts";
@@ -102,24 +108,23 @@ async function handleList(exchange: Exchange): Promise<Response> {
   const { info, query, services, kind, format } = exchange;
   const parameters = listParameters(query, info.isWatchPath);
   const call = readingCall(exchange);
-  const selection = selectionOf(call, withPathName(info, parameters));
+  const selection = selectionOf(call, selectorsOf(exchange, parameters));
   if (parameters.isWatch && !kind.verbs.includes("watch")) {
     throw methodNotSupported({ group: kind.group, resource: kind.plural, name: "" }, "watch");
   }
   if (parameters.isWatch) return services.watches.open(exchange, call, selection, parameters);
-  return await listResponse(kind, await services.registry.list(call, selection, parameters), format);
+  return await listResponse(kind, await services.registry.list(call, selection, parameters), format, selection.shard);
 }
 
-/** The deprecated `/watch/pods/<name>` is a watch with a field selector. */
-function withPathName(
-  info: RequestInfo,
-  selectors: { readonly labelSelector: string; readonly fieldSelector: string },
-): { readonly labelSelector: string; readonly fieldSelector: string } {
-  const { labelSelector, fieldSelector } = selectors;
-  if (!info.isWatchPath || !info.isNamed) return selectors;
+/** The deprecated `/watch/pods/<name>` is a watch with a field selector. Without its gate, a shard selector is ignored. */
+function selectorsOf({ info, services }: Exchange, parameters: Selectors): Selectors {
+  const { labelSelector, fieldSelector, shardSelector } = parameters;
+  const isNamed = info.isWatchPath && info.isNamed;
+  const fields = isNamed ? [fieldSelector, `metadata.name=${info.name}`] : [fieldSelector];
   return {
     labelSelector,
-    fieldSelector: [fieldSelector, `metadata.name=${info.name}`].filter((text) => text !== "").join(","),
+    fieldSelector: fields.filter((text) => text !== "").join(","),
+    shardSelector: services.features.has("ShardedListAndWatch") ? shardSelector : "",
   };
 }
 
@@ -158,12 +163,12 @@ async function handleDeleteCollection(exchange: Exchange): Promise<Response> {
   const { query, services, kind, format } = exchange;
   const parameters = listParameters(query);
   const options = await deleteCall(exchange);
-  const selection = selectionOf(options.call, parameters);
+  const selection = selectionOf(options.call, selectorsOf(exchange, parameters));
   const page = await services.registry.deleteCollection(options.call, selection, {
     list: parameters,
     delete: options.delete,
   });
-  return await listResponse(kind, page, format);
+  return await listResponse(kind, page, format, selection.shard);
 }
 
 async function deleteCall(exchange: Exchange) {

@@ -78,14 +78,23 @@ export function plainObjectResponse(
   return textResponse(object, undefined, code, format);
 }
 
-/** A response with one page of a list. */
-export function listResponse(kind: Kind, page: Page, format: ResponseFormat): Promise<Response> | Response {
+/** A response with one page of a list. @param shard the shard selector that was applied */
+export function listResponse(
+  kind: Kind,
+  page: Page,
+  format: ResponseFormat,
+  shard?: string,
+): Promise<Response> | Response {
   const { transform } = format.negotiated;
   const metadata = {
     ...(page.revision === undefined ? {} : { resourceVersion: String(page.revision) }),
     // Lists of custom resources always have the field, their tables do not.
     ...(page.continue === "" && (kind.hasStrategicMerge || transform !== undefined) ? {} : { continue: page.continue }),
     ...(page.remaining === undefined ? {} : { remainingItemCount: page.remaining }),
+    // Neither lists of custom resources nor tables have the field.
+    ...(shard === undefined || !kind.hasStrategicMerge || transform !== undefined
+      ? {}
+      : { shardInfo: { selector: shard } }),
   };
   if (transform !== undefined) {
     const objects = page.items.map(({ object }) => object);

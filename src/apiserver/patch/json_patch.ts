@@ -4,6 +4,7 @@
  *
  * Guarantees: it works on a copy, so a patch that cannot be applied changes nothing.
  */
+import { pointerKeys } from "../../api/mod.ts";
 import {
   badRequest,
   type Draft,
@@ -218,7 +219,7 @@ class Document {
 
   /** Text before the first slash is ignored. The root has no location. */
   #find(path: string): Location | undefined {
-    const steps = path.split("/").slice(1).map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"));
+    const steps = [...pointerKeys(path)];
     const key = steps.pop();
     if (key === undefined) return undefined;
     let container: DraftValue | undefined = this.root;

@@ -1,14 +1,22 @@
 /**
- * Selection: the objects of a collection that a list, a watch or a deletecollection selects, from namespace, name, label
- * selector and field selector. eventOf() applies it to the changes that a watch reads.
+ * Selection: the objects of a collection that a list, a watch or a deletecollection selects, from namespace, name and label,
+ * field and shard selectors. eventOf() applies it to the changes that a watch reads.
  *
  * The grammar and the errors of field selectors are those of apimachinery `fields.ParseSelector`.
  */
 import { apiVersionOf } from "../../api/mod.ts";
-import { badRequest, dnsLabelErrors, type JsonObject, type Kind, pathSegmentErrors } from "../model/mod.ts";
+import {
+  badRequest,
+  dnsLabelErrors,
+  type JsonObject,
+  type Kind,
+  pathSegmentErrors,
+  StatusError,
+} from "../model/mod.ts";
 import { type Call, storageNamespace } from "./call.ts";
 import { type Matcher, parseLabelSelector, SelectorError } from "./label_selector.ts";
 import { metadataText } from "./metadata.ts";
+import { parseShardSelector, type ShardSelection } from "./shard_selector.ts";
 import { atRevision, type Change, StoredObject } from "../storage/mod.ts";
 
 /** The selected objects. */
@@ -19,15 +27,23 @@ export interface Selection {
   readonly name: string | undefined;
   /** Decides on an object with this namespace and name; undefined when all of them are selected. */
   readonly matches: Matcher | undefined;
+  /** The shard selector, as a list shows it. @default none */
+  readonly shard?: string;
 }
 
 /** The selectors of a request. */
 export interface Selectors {
   readonly labelSelector: string;
   readonly fieldSelector: string;
+  /** "": all shards. */
+  readonly shardSelector: string;
 }
 
-/** @throws StatusError 400 when a selector is malformed or names a field that is not selectable */
+/**
+ * Reads the selectors of a request.
+ *
+ * @throws StatusError 400 when a selector is malformed or names a field that is not selectable, 500 for a shard selector
+ */
 export function selectionOf(call: Call, selectors: Selectors): Selection {
   const labels = parsed(() => parseLabelSelector(selectors.labelSelector));
   const terms = parsed(() => parseFieldSelector(selectors.fieldSelector));
@@ -40,11 +56,24 @@ export function selectionOf(call: Call, selectors: Selectors): Selection {
     dnsLabelErrors(requested).length === 0;
   const namespace = isNamespace ? requested : own;
   const isLookup = isName && (namespace !== "" || call.kind.scope === "Cluster");
+  const fields = fieldMatcher(call, terms, isLookup ? name : undefined, namespace);
+  const shard = selectors.shardSelector === "" ? undefined : shardOf(selectors.shardSelector);
   return {
     namespace,
     name: isLookup ? name : undefined,
-    matches: both(labels, fieldMatcher(call, terms, isLookup ? name : undefined, namespace)),
+    matches: both(both(labels, fields), shard?.matches),
+    ...(shard === undefined ? {} : { shard: shard.text }),
   };
+}
+
+/** The real server does not give its error a code. */
+function shardOf(selector: string): ShardSelection {
+  try {
+    return parseShardSelector(selector);
+  } catch (error) {
+    if (error instanceof SelectorError) throw new StatusError(500, "", `invalid shard selector: ${error.message}`);
+    throw error;
+  }
 }
 
 function parsed<Value>(parse: () => Value): Value {

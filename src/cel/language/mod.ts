@@ -6,7 +6,9 @@ export {
   type DecideAccess,
   resourceCheckType,
 } from "./authorizer.ts";
+export { type Expr as CelExpr, qualifiedName } from "./ast.ts";
 export { CelEnvironment, type Compiled } from "./environment.ts";
+export { parseCel } from "./parser.ts";
 export type { Checked } from "./_checker.ts";
 export { type CelOutcome, type CelProgram, perCallLimit } from "./_planner.ts";
 export {

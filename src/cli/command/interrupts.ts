@@ -2,9 +2,10 @@
  * The signals that end a command: SIGHUP (the terminal was closed), SIGINT (Ctrl-C), SIGQUIT and SIGTERM.
  *
  * Guarantees: while a command listens, the first SIGHUP, SIGINT or SIGTERM only asks it to end; the second one, and any
- * SIGQUIT to a command that would finish something, ends it at once. What the session has to remove at its end is removed in each case. A SIGHUP that was ignored
- * when the process started, as under `nohup`, stays ignored. Commands that do not listen are ended by the system, as any
- * program: their steps can be repeated.
+ * SIGQUIT to a command that would finish something, ends it at once. What the session has to remove at its end is removed
+ * in each case. A signal of the terminal that `deno task` or `npm run` passes on once more is no second one. A SIGHUP that
+ * was ignored when the process started, as under `nohup`, stays ignored. Commands that do not listen are ended by the
+ * system, as any program: their steps can be repeated.
  */
 import { logger } from "../../observe/mod.ts";
 import type { SignalName } from "../../runtime/mod.ts";
@@ -34,6 +35,24 @@ const numbers = { SIGHUP: 1, SIGINT: 2, SIGQUIT: 3, SIGTERM: 15 } as const;
 
 type EndingSignal = keyof typeof numbers;
 
+/**
+ * A terminal sends these to all its programs, and a program that has started another one passes them on: the other one gets
+ * them twice within a millisecond or two. Nobody presses Ctrl-C twice within this time.
+ */
+const terminalSignals: readonly EndingSignal[] = ["SIGHUP", "SIGINT"];
+const passedOnWithinMs = 100;
+
+/** A signal, and when it came, in milliseconds of the monotonic clock. */
+interface ReceivedSignal {
+  readonly signal: EndingSignal;
+  readonly at: number;
+}
+
+/** True when a signal is the first one once more. */
+function isPassedOn({ signal, at }: ReceivedSignal, first: ReceivedSignal): boolean {
+  return signal === first.signal && terminalSignals.includes(signal) && at - first.at < passedOnWithinMs;
+}
+
 /** The signals that end a program. */
 export const endingSignals: readonly EndingSignal[] = ["SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM"];
 
@@ -52,13 +71,18 @@ export function listenForInterrupts(session: Session, options: InterruptOptions 
   const log = logger("cli");
   const stopping = new AbortController();
   const forced = Promise.withResolvers<ExitCode>();
-  const listening = session.processEnvironment.onSignal(endingSignals, (signal) => {
+  const { clock, onSignal } = session.processEnvironment;
+  let first: ReceivedSignal | undefined;
+  const listening = onSignal(endingSignals, (signal) => {
     if (!isEnding(signal) || !handled.includes(signal)) return;
     if (signal === "SIGQUIT" && mode === "finish") return forced.resolve(signalExitCode(signal));
-    if (stopping.signal.aborted) {
+    const at = clock.monotonic();
+    if (first !== undefined) {
+      if (isPassedOn({ signal, at }, first)) return;
       log.warn("received a second signal, ending at once", { signal });
       return forced.resolve(mode === "undo" ? signalExitCode(signal) : exitCode.failed);
     }
+    first = { signal, at };
     if (mode === "undo") {
       return stopping.abort(new CommandError(`Cannot finish: ended by ${signal}`, { code: signalExitCode(signal) }));
     }

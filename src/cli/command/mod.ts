@@ -15,7 +15,7 @@ export {
   webhookServiceName,
 } from "./operator.ts";
 export { runChild } from "./run_child.ts";
-export { crdsOf, selectControllers, selectNamedOrAll } from "./select_controllers.ts";
+export { crdsOf, selectControllers, selectNamedOrAll, selectOrAll } from "./select_controllers.ts";
 export { Session } from "./session.ts";
 export {
   type Call,

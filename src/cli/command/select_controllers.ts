@@ -26,6 +26,11 @@ export function selectControllers(operator: Operator, names: readonly string[]):
   return withConversions(selected, operator.controllers);
 }
 
+/** Returns the controllers of these names, or all of them when there are no names. @throws UsageError for an unknown name */
+export function selectOrAll(operator: Operator, names: readonly string[]): readonly OperatorController[] {
+  return names.length === 0 ? operator.controllers : selectControllers(operator, names);
+}
+
 /**
  * Returns the controllers of these names, or all of them with `--all`.
  *

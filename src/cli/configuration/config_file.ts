@@ -28,14 +28,17 @@ type FileContent = z.output<typeof fileSchema>;
 
 /** @param flags all flags of the command @throws UsageError when it cannot be read, or has something else than values of flags */
 export async function readConfigFile(path: string, flags: readonly Flag[]): Promise<FileValues> {
-  let content: string;
+  return parseConfigFile(await readConfigText(path, "--config"), { path, flags });
+}
+
+/** Reads the text of a file. @param flagName the flag that names it @throws UsageError when it cannot be read */
+export async function readConfigText(path: string, flagName: string): Promise<string> {
   try {
-    content = await readText(path, { isRegular: true });
+    return await readText(path, { isRegular: true });
   } catch (cause) {
     const state = cause instanceof Error ? cause.message : String(cause);
-    throw new UsageError(`Cannot read configuration "${path}": ${state}`, "Check the path of --config");
+    throw new UsageError(`Cannot read configuration "${path}": ${state}`, `Check the path of ${flagName}`);
   }
-  return parseConfigFile(content, { path, flags });
 }
 
 /** @throws UsageError */

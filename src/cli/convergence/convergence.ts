@@ -7,7 +7,7 @@
  */
 import type { Clock } from "../../async/mod.ts";
 import { TerminalError } from "../../controller/mod.ts";
-import type { Manager, OperatorController } from "../../manager/mod.ts";
+import type { OperatorController, ParkedKey } from "../../manager/mod.ts";
 
 /** Retries before a key is dropped: with the usual backoff they take less than a second. */
 const maxRetriesPerObject = 5;
@@ -16,9 +16,11 @@ const pollMs = 100;
 const minIdleMs = 300;
 
 /** An object whose last reconcile failed. */
-interface FailedObject {
+export interface FailedObject {
   readonly controller: string;
   readonly key: string;
+  /** The cluster of a fleet. Absent for the hub, and without a fleet. */
+  readonly cluster?: string;
   readonly error: string;
   /** True when it is not retried. */
   readonly isFinal: boolean;
@@ -30,6 +32,12 @@ interface LastError {
   readonly error: string;
   /** Wall time in milliseconds. */
   readonly at: number;
+}
+
+/** What runs the controllers: a Manager, or a Fleet. */
+export interface ConvergingRunner {
+  isIdle(): boolean;
+  parked(): readonly (ParkedKey & Pick<FailedObject, "cluster">)[];
 }
 
 /** The state of a controller. `settled` can change again when another controller writes an object that it watches. */
@@ -83,7 +91,9 @@ export class Convergence {
       ...controller,
       options: maxRetries === Infinity ? options : { ...options, maxRetries },
       reconciler: async (request, toolbox) => {
-        const id = `${name} ${request.key}`;
+        const { key, cluster } = request;
+        const place = cluster === undefined ? {} : { cluster };
+        const id = idOf({ controller: name, key, ...place });
         this.#reconciled.add(id);
         this.#count(name, 1);
         try {
@@ -93,8 +103,8 @@ export class Convergence {
         } catch (error) {
           const isFinal = error instanceof TerminalError || toolbox.retries >= maxRetries;
           const text = error instanceof Error ? error.message : String(error);
-          this.#failed.set(id, { controller: name, key: request.key, error: text, isFinal });
-          this.#lastErrors.set(name, { key: request.key, error: text, at: this.#clock.now() });
+          this.#failed.set(id, { controller: name, key, ...place, error: text, isFinal });
+          this.#lastErrors.set(name, { key, error: text, at: this.#clock.now() });
           throw error;
         } finally {
           this.#count(name, -1);
@@ -104,7 +114,7 @@ export class Convergence {
   }
 
   /** Resolves when the controllers have been idle for a while. Rejects with `signal.reason` when aborted. */
-  async waitUntilConverged(manager: Pick<Manager, "isIdle" | "parked">, signal: AbortSignal): Promise<void> {
+  async waitUntilConverged(manager: ConvergingRunner, signal: AbortSignal): Promise<void> {
     for (let idleSince: number | undefined; true;) {
       const now = this.#clock.monotonic();
       const isIdle = manager.isIdle() && [...this.#failed.values()].every(({ isFinal }) => isFinal);
@@ -113,8 +123,8 @@ export class Convergence {
       else if (now - idleSince >= minIdleMs) break;
       await this.#clock.sleep(pollMs, signal);
     }
-    for (const { controller, key, reason } of manager.parked()) {
-      this.#failed.set(`${controller} ${key}`, { controller, key, error: reason, isFinal: true });
+    for (const { reason, ...object } of manager.parked()) {
+      this.#failed.set(idOf(object), { ...object, error: reason, isFinal: true });
     }
   }
 
@@ -126,4 +136,9 @@ export class Convergence {
   #count(name: string, change: number): void {
     this.#running.set(name, (this.#running.get(name) ?? 0) + change);
   }
+}
+
+/** An object in a cluster, which a controller reconciles. */
+function idOf({ controller, key, cluster = "" }: Pick<FailedObject, "controller" | "key" | "cluster">): string {
+  return `${controller} ${cluster} ${key}`;
 }

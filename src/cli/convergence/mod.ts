@@ -1,2 +1,2 @@
 /** When controllers have reconciled everything. */
-export { type Activity, Convergence } from "./convergence.ts";
+export { type Activity, Convergence, type ConvergingRunner, type FailedObject } from "./convergence.ts";

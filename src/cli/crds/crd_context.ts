@@ -7,9 +7,9 @@
 import { type KubeObject, PageTokens, type Resource, resourceName } from "../../api/mod.ts";
 import { isForbidden, isGone } from "../../client/mod.ts";
 import { type Crd, CrdResource, type StoredCrd } from "../../schema/mod.ts";
-import { type Call, CommandError, crdsOf, exitCode, selectControllers, type Session } from "../command/mod.ts";
+import { type Call, CommandError, crdsOf, exitCode, selectOrAll, type Session } from "../command/mod.ts";
 import type { Connection } from "../connection/mod.ts";
-import type { WebhookAddress } from "../../webhook/mod.ts";
+import type { OperatorController } from "../../manager/mod.ts";
 
 /** The cluster and the session of a command. */
 export interface CrdContext {
@@ -77,21 +77,13 @@ function quoted(text: string): string {
   return `"${text}"`;
 }
 
-/**
- * Returns the definitions of the named controllers, or of all.
- *
- * @param address Where the API server calls conversion webhooks
- * @throws UsageError when a controller is unknown
- */
-export function selectCrds(
+/** Returns the named controllers, or all; says so if they define no kinds. @throws UsageError when a controller is unknown */
+export function controllersOf(
   { positionals, session }: Pick<Call<unknown>, "positionals" | "session">,
-  address?: WebhookAddress,
-): readonly Crd[] {
-  const { operator } = session;
-  const controllers = positionals.length === 0 ? operator.controllers : selectControllers(operator, positionals);
-  const crds = crdsOf(controllers, address);
-  if (crds.length === 0) session.info("nothing to do: these controllers define no custom resources");
-  return crds;
+): readonly OperatorController[] {
+  const controllers = selectOrAll(session.operator, positionals);
+  if (crdsOf(controllers).length === 0) session.info("nothing to do: these controllers define no custom resources");
+  return controllers;
 }
 
 /** A kind that is only known from its definition. */

@@ -5,19 +5,22 @@
  * fails and names them; it ends when the server serves the kinds and all objects are stored in the newest version. Each
  * step reads the live state first: a run after a killed one continues, and a second run changes nothing. Server-side apply
  * keeps the fields of other managers, such as labels or the CA bundle of a conversion webhook. A kind with a conversion is
- * installed with the address of its webhook.
+ * installed with the address of its webhook. With `--clusters`, all of this holds for each cluster of a fleet by itself.
  */
 import { z } from "zod";
+import { clustersFlag } from "../clusters/mod.ts";
 import { connect, connectionFlags, waitForServer } from "../connection/mod.ts";
 import { commandLineOnly, durationMs, flag, oneOf, text, UsageError } from "../flags/mod.ts";
 import { graphFlag, useGraph } from "../graphs/mod.ts";
 import type { Crd } from "../../schema/mod.ts";
 import { applyCrd, crdName, type CrdResult, printChanges, printObjects, resultLine } from "./apply_crd.ts";
 import { awaitEstablished } from "./await_established.ts";
-import { type CrdContext, readCrd, selectCrds } from "./crd_context.ts";
+import { controllersOf, type CrdContext, readCrd } from "./crd_context.ts";
+import { type FleetPlace, installInFleet, type InstallTarget } from "./install_in_fleet.ts";
 import { migrateStorage } from "./migrate_storage.ts";
 import { type CrdPlan, planCrd, withInstallerMark } from "./plan_crd.ts";
-import { type Call, exitCode, subcommand, webhookServiceName } from "../command/mod.ts";
+import type { OperatorController } from "../../manager/mod.ts";
+import { type Call, crdsOf, exitCode, subcommand, webhookServiceName } from "../command/mod.ts";
 import type { WebhookAddress } from "../../webhook/mod.ts";
 import { publishAuthorities, withConversionAdvice } from "./conversion_webhook.ts";
 
@@ -66,6 +69,7 @@ const installFlags = z.object({
     about: "take over fields that another program writes",
     group: overrides,
   }),
+  clusters: clustersFlag,
   webhookNamespace: flag(text().optional(), {
     ...commandLineOnly,
     flags: "--webhook-namespace <name>",
@@ -76,6 +80,11 @@ const installFlags = z.object({
 });
 
 type InstallFlags = z.output<typeof installFlags>;
+
+/** A cluster, with what its lines begin with. */
+interface InstallContext extends CrdContext {
+  readonly prefix: string;
+}
 
 /** The command. */
 export const installCrds = subcommand({
@@ -93,6 +102,7 @@ export const installCrds = subcommand({
     { line: "--diff", about: "show which fields would change, and check whether they may" },
     { line: "--dry-run=server", about: "let the server check everything, and store nothing" },
     { line: "--dry-run=client -o yaml", about: "print the definitions, without a cluster" },
+    { line: "--clusters contexts:*", about: "in each cluster of the kubeconfig, as a fleet" },
   ],
   flags: installFlags,
   prepare: useGraph,
@@ -104,7 +114,14 @@ export const installCrds = subcommand({
   },
 });
 
-function assertNoContradiction({ diff, dryRun, output }: InstallFlags): void {
+function assertNoContradiction({ diff, dryRun, output, clusters }: InstallFlags): void {
+  if (clusters !== undefined && (output !== undefined || dryRun === "client")) {
+    const other = output !== undefined ? "--output" : "--dry-run=client";
+    throw new UsageError(
+      `Cannot install: --clusters and ${other} are both given`,
+      "The definitions are the same for all clusters: print them without --clusters",
+    );
+  }
   if (!diff || (dryRun !== "client" && output === undefined)) return;
   const other = dryRun === "client" ? "--dry-run=client" : "--output";
   throw new UsageError(`Cannot install: --diff and ${other} are both given`, "Leave one of them out");
@@ -113,7 +130,7 @@ function assertNoContradiction({ diff, dryRun, output }: InstallFlags): void {
 function installWithoutServer(call: Call<InstallFlags>): readonly CrdResult[] {
   const { session } = call;
   const program = { name: session.operator.name, version: session.version };
-  return selectCrds(call, addressOf(call)).map((crd): CrdResult => {
+  return crdsOf(controllersOf(call), addressOf(call)).map((crd): CrdResult => {
     const result: CrdResult = {
       change: "unchecked",
       name: crdName(crd),
@@ -133,13 +150,37 @@ function addressOf({ flags, session: { operator } }: Call<InstallFlags>): Webhoo
 
 async function installOnServer(call: Call<InstallFlags>): Promise<readonly CrdResult[]> {
   const { flags, session } = call;
-  const { clock, random } = session.processEnvironment;
-  const crds = selectCrds(call, addressOf(call));
-  if (crds.length === 0) return [];
+  const address = addressOf(call);
   const { signal } = new AbortController(); // a signal ends the process; the next run continues
-  using connection = await connect(flags, session);
+  const controllers = controllersOf(call);
+  if (flags.clusters === undefined) {
+    const crds = crdsOf(controllers, address);
+    if (crds.length === 0) return [];
+    using connection = await connect(flags, session);
+    return await installIn({ connection, crds, prefix: "", signal }, call);
+  }
+  using hub = await connect(flags, session);
+  await installInFleet({
+    ...{ hub, session, signal, source: flags.clusters, flags },
+    crdsOf: (place) => crdsOf(controllers.filter((controller) => runsIn(place, controller)), address),
+    installIn: (target) => installIn({ ...target, signal }, call),
+  });
+  return [];
+}
+
+function runsIn(place: FleetPlace, { options }: OperatorController): boolean {
+  return (options.runsIn === "hub") === (place === "hub");
+}
+
+/** Installs definitions in one cluster. */
+async function installIn(
+  { connection, crds, prefix, signal }: InstallTarget & { readonly signal: AbortSignal },
+  call: Call<InstallFlags>,
+): Promise<readonly CrdResult[]> {
+  const { flags, session } = call;
+  const { clock, random } = session.processEnvironment;
   await waitForServer(connection, { timeoutMs: flags.connectTimeout, clock, random, signal });
-  const context = { connection, session, signal };
+  const context = { connection, session, signal, prefix };
   const isDryRun = flags.diff || flags.dryRun === "server";
   const planning = { ...flags, isDryRun, timeoutMs: flags.timeout };
   const plans: CrdPlan[] = [];
@@ -151,15 +192,16 @@ async function installOnServer(call: Call<InstallFlags>): Promise<readonly CrdRe
 async function applyDryRun(
   plans: readonly CrdPlan[],
   { flags, session }: Call<InstallFlags>,
-  context: CrdContext,
+  context: InstallContext,
 ): Promise<readonly CrdResult[]> {
   const results: CrdResult[] = [];
+  const { prefix } = context;
   for (const { live, initial, desired } of plans) {
     // The server rejects the removal of a version that objects are stored in. A real run rewrites them before it.
     const result = await applyCrd(live, initial, { ...flags, isDryRun: true, desired }, context);
     results.push(result);
-    if (flags.diff) printChanges(result, session);
-    else if (flags.output === undefined) session.print(resultLine(result, "server"));
+    if (flags.diff) printChanges({ ...result, name: `${prefix}${result.name}` }, session);
+    else if (flags.output === undefined) session.print(`${prefix}${resultLine(result, "server")}`);
   }
   return results;
 }
@@ -167,13 +209,14 @@ async function applyDryRun(
 async function applyPlans(
   plans: readonly CrdPlan[],
   { flags, session }: Call<InstallFlags>,
-  context: CrdContext,
+  context: InstallContext,
 ): Promise<readonly CrdResult[]> {
   const results: CrdResult[] = [];
+  const { prefix } = context;
   const options = { ...flags, isDryRun: false };
   for (const { live, initial } of plans) {
     const result = await applyCrd(live, initial, options, context);
-    if (flags.output === undefined) session.print(resultLine(result, undefined));
+    if (flags.output === undefined) session.print(`${prefix}${resultLine(result, undefined)}`);
     results.push(result);
   }
   await awaitEstablished(plans.map(({ initial }) => initial), flags.timeout, context);
@@ -189,7 +232,7 @@ async function applyPlans(
     const result = results[index];
     if (result !== undefined) results[index] = { ...result, object };
     await awaitEstablished([desired], flags.timeout, context);
-    session.info(`${desired.metadata.name}: removed version ${removedVersions(initial, desired).join(", ")}`);
+    session.info(`${prefix}${desired.metadata.name}: removed version ${removedVersions(initial, desired).join(", ")}`);
   }
   return results;
 }

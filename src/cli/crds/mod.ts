@@ -2,10 +2,10 @@
 export { finalizingController, inventoryOf, leftText } from "./await_gone.ts";
 export {
   commandFailure,
+  controllersOf,
   type CrdContext,
   definitionName,
   readCrd,
-  selectCrds,
   storedKindOf,
   storedObjects,
   withPermissionAdvice,

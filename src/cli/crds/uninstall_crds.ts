@@ -10,12 +10,12 @@ import { isNotFound } from "../../client/mod.ts";
 import { type Crd, CrdResource, type StoredCrd } from "../../schema/mod.ts";
 import { connect, connectionFlags, waitForServer } from "../connection/mod.ts";
 import { awaitGone, finalizerText, type Inventory, inventoryOf } from "./await_gone.ts";
-import { type CrdContext, definitionName, readCrd, selectCrds, withPermissionAdvice } from "./crd_context.ts";
+import { controllersOf, type CrdContext, definitionName, readCrd, withPermissionAdvice } from "./crd_context.ts";
 import type { Cell } from "../../observe/mod.ts";
 import { count, table } from "../output/mod.ts";
 import { crdName } from "./apply_crd.ts";
 import { checkConfirmable, confirmDeletion, deletionFlags } from "./deletion_flags.ts";
-import { type Call, type ExitCode, exitCode, subcommand } from "../command/mod.ts";
+import { type Call, crdsOf, type ExitCode, exitCode, subcommand } from "../command/mod.ts";
 import { commandLineOnly, durationMs, flag } from "../flags/mod.ts";
 
 const uninstallFlags = z.object({
@@ -58,7 +58,7 @@ export interface InstalledDefinition {
 async function uninstall(call: Call<UninstallFlags>): Promise<ExitCode> {
   const { flags, session } = call;
   const { clock, random, stdin } = session.processEnvironment;
-  const crds = selectCrds(call);
+  const crds = crdsOf(controllersOf(call));
   if (crds.length === 0) return exitCode.done;
   checkConfirmable(flags, stdin);
   const { signal } = new AbortController(); // a signal ends the process; the next run continues

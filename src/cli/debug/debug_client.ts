@@ -47,6 +47,7 @@ export async function openDebugClient(
     ...(note === undefined ? {} : { note }),
     async ask(path, signal) {
       const url = new URL(path, base);
+      if (flags.member !== undefined) url.searchParams.set("cluster", flags.member);
       const { status, body } = await send(client, new Request(url, { headers }), { found, clock, signal });
       return answerOf(status, body, { name, path: url.pathname });
     },

@@ -31,6 +31,12 @@ export const debugClientFlags = z.object({
     completes: "file",
     group,
   }),
+  member: flag(text().optional(), {
+    flags: "--member <name>",
+    about: "the member of a fleet to ask about, as --clusters of run names it (default: the hub)",
+    example: "--member east",
+    group,
+  }),
   leaderElectionId: leaseFlags.shape.leaderElectionId,
   leaderElectionNamespace: flag(namespaceName().optional(), {
     flags: "--leader-election-namespace <name>",

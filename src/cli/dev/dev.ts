@@ -30,6 +30,7 @@ import {
   configureControllers,
   configurePlannedControllers,
   controllerFlagGroups,
+  ignoresOwnNamespaces,
   isPlanWorker,
   linePrinter,
   outputClosed,
@@ -82,9 +83,10 @@ function clusterLoggersBeside({ controllers }: Operator): readonly string[] {
 
 /** Answers another process of this program, which runs these controllers. */
 async function planForAnother(call: Call<DevFlags>): Promise<ExitCode> {
-  const { session, flags: { allNamespaces, selector }, extraFlags: flags } = call;
+  const { session, flags: { selector }, extraFlags: flags } = call;
   const { operator, metrics, logFormat } = session;
   const { controllers, namespaces } = parseDevArguments(call);
+  const allNamespaces = ignoresOwnNamespaces(call.flags);
   return await runPlanWorker({
     ...{ session, namespaces, selector },
     configure: () =>
@@ -116,6 +118,7 @@ async function runUntilStopped(
       name,
       namespace: namespaces[0],
       namespaces,
+      selectsNamespaces: flags.namespaceSelector !== undefined,
       onError: (error) => logger("apiserver").error("server failed", { error }),
       clock,
       random,
@@ -144,11 +147,12 @@ async function startCluster(options: EmbeddedClusterOptions): Promise<EmbeddedCl
 
 /** Configures the selected controllers with their own flags and namespaces. A closed output ends the run. */
 async function configure(
-  { session, flags: { allNamespaces }, extraFlags: flags }: Call<DevFlags>,
+  { session, flags: given, extraFlags: flags }: Call<DevFlags>,
   { controllers, namespaces }: Pick<DevArguments, "controllers" | "namespaces">,
   stopping: Scope,
 ): Promise<readonly OperatorController[]> {
   const { operator, metrics } = session;
+  const allNamespaces = ignoresOwnNamespaces(given);
   const print = linePrinter({ session, stopping });
   const { logFormat } = session;
   return await configureControllers({

@@ -41,19 +41,18 @@ export function debugAddress(
 export function devDebugEndpoint(
   address: BindAddress,
   flags: DevFlags,
-  { session, manager, recording, controllers, namespaces, client }: {
+  { session, manager, recording, controllers, client }: {
     readonly session: Session;
     readonly manager: Manager;
     readonly recording: RecordingReader;
     readonly controllers: readonly OperatorController[];
-    readonly namespaces: readonly string[];
     /** Reads the cluster for plans. */
     readonly client: Client;
   },
 ): Runnable {
   const { operator: { name }, version, processEnvironment: { clock } } = session;
   const state = debugStateOf(manager);
-  const plan = ownPlan({ session, controllers, namespaces: () => namespaces, createClient: () => client });
+  const plan = ownPlan({ session, controllers, namespaces: () => state.namespaces ?? [], createClient: () => client });
   const program = { name: `${name} dev`, version };
   return listener(
     "debugging",

@@ -5,7 +5,7 @@ import type { OperatorController } from "../../manager/mod.ts";
 import { type Call, selectNamedOrAll } from "../command/mod.ts";
 import { graphFlag } from "../graphs/mod.ts";
 import { recordFlag } from "../recording/mod.ts";
-import { bindAddress, debugTokenFileFlag, namespacesOf, selectorFlag } from "../run/mod.ts";
+import { bindAddress, debugTokenFileFlag, namespaceSelectorFlag, namespacesOf, selectorFlag } from "../run/mod.ts";
 
 export const devFlags = z.object({
   all: flag(z.boolean().default(false), {
@@ -26,6 +26,7 @@ export const devFlags = z.object({
     flags: "-A, --all-namespaces",
     about: "watch all namespaces, also for controllers that have a namespace of their own",
   }),
+  namespaceSelector: namespaceSelectorFlag,
   selector: selectorFlag,
   graph: graphFlag,
   samples: flag(z.boolean().default(false), {

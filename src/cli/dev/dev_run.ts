@@ -141,6 +141,7 @@ async function createDevManager(options: DevRunOptions, debug: BindAddress | und
     name,
     instance: processFacts().hostname,
     namespaces: namespaces.length === 0 ? undefined : namespaces,
+    namespaceSelector: flags.namespaceSelector,
     cacheRules,
     freezeCache: true,
     clock,
@@ -154,7 +155,7 @@ async function createDevManager(options: DevRunOptions, debug: BindAddress | und
   }
   if (debug !== undefined && recording !== undefined) {
     const endpoint = devDebugEndpoint(debug, flags, {
-      ...{ session, manager, recording, controllers, namespaces },
+      ...{ session, manager, recording, controllers },
       client: cluster.client,
     });
     await manager.addRunnable(endpoint, "http");

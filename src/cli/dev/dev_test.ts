@@ -91,7 +91,7 @@ test("a terminal gets no colours with NO_COLOR, and no escape sequences with TER
   assert(!(dumb.out + dumb.err).includes("\u001b"));
 });
 
-test("dev watches the namespaces of run; -n creates and watches others, -A watches all", async () => {
+test("dev watches the namespaces of run; -n creates and watches others, -A watches all, and labels select some", async () => {
   await using site = await folder();
   const far = { ...sample, metadata: { name: "far", namespace: "kube-system" } };
   const seen = async (flags: string) => {
@@ -109,6 +109,8 @@ test("dev watches the namespaces of run; -n creates and watches others, -A watch
   assertEquals(await seen(""), ["default/sample"]);
   assertEquals(await seen("-n team-a -n kube-system"), ["kube-system/far", "team-a/sample"]);
   assertEquals(await seen("--all-namespaces"), ["default/sample", "kube-system/far"]);
+  const selected = "--namespace-selector kubernetes.io/metadata.name=kube-system";
+  assertEquals(await seen(selected), ["kube-system/far"]);
 });
 
 test("with -n the kubeconfig of dev selects that namespace", async () => {
@@ -125,6 +127,10 @@ const refusals: readonly (readonly [line: string, message: string])[] = [
   ["keeper --", "Cannot run a command: there is none after --"],
   ["keeper -n Bad_ns", 'Cannot parse --namespace "Bad_ns": it is not an RFC 1123 label'],
   ["keeper -n a -A", "Cannot run controllers: both --namespace and --all-namespaces are given"],
+  [
+    "keeper -n a --namespace-selector b=c",
+    "Cannot run controllers: both --namespace and --namespace-selector are given",
+  ],
   ["--samples", "Cannot create samples: no controller is named"],
   ["--bare --nodes 2", "Cannot start nodes: --bare and --nodes are both given"],
   ["--port 70000", 'Cannot parse --port "70000": it is not a whole number from 0 to 65535'],
@@ -261,9 +267,19 @@ test("[61] a second signal ends dev with 1, and the kubeconfig is removed, too",
   await using site = await folder();
   const { process, file, ended } = await startDev(site.options);
   process.signal("SIGINT");
-  process.signal("SIGINT");
+  process.signal("SIGTERM");
   assertEquals(await ended(), 1);
   assert(!existsSync(file));
+});
+
+test("a Ctrl-C that the task runner of dev passes on once more is no second signal", async () => {
+  await using site = await folder();
+  for (const signal of ["SIGINT", "SIGHUP"] as const) {
+    const { process, ended } = await startDev(site.options);
+    process.signal(signal);
+    process.signal(signal);
+    assertEquals(await ended(), 0, process.err);
+  }
 });
 
 test("[61] SIGQUIT ends dev at once with 131, and a defect with 70; the kubeconfig is removed", async () => {

@@ -6,7 +6,7 @@
  *
  * Caveats: the objects are in this process and end with it.
  */
-import { kubernetesApi, type KubernetesApiOptions, type User } from "../../apiserver/mod.ts";
+import { type FeatureGate, kubernetesApi, type KubernetesApiOptions, type User } from "../../apiserver/mod.ts";
 import { type Clock, systemClock } from "../../async/mod.ts";
 import { Client, type Transport } from "../../client/mod.ts";
 import {
@@ -67,6 +67,7 @@ export async function startApiServer(flags: FlagWords, parts: ApiServerParts): P
   const api = kubernetesApi({
     ...await authentication(flags, administrator),
     components: hasCluster ? ["controller-manager", "scheduler"] : [],
+    features: featuresOf(flags),
     clock,
     onError,
   });
@@ -147,6 +148,18 @@ function refuseUnknownNames(flags: FlagWords): void {
     }
     if (!gates.has(name)) throw new FlagWordError(`unrecognized feature gate: ${name}`);
   }
+}
+
+/** The gates that change something here. The last value of a gate counts, as in the original. */
+export function featuresOf(flags: FlagWords): readonly FeatureGate[] {
+  const values = new Map(
+    flags.list("feature-gates").map((word) => {
+      const [name = "", value = ""] = word.trim().replace(/^[^:=]+:/, "").split("=");
+      return [name, value] as const;
+    }),
+  );
+  const isOn = values.get("ShardedListAndWatch") ?? values.get("AllAlpha") ?? "false";
+  return /^(1|t|T|true|TRUE|True)$/.test(isOn) ? ["ShardedListAndWatch"] : [];
 }
 
 /** What a test might expect of given flags, and does not get. */

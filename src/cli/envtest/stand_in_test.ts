@@ -6,7 +6,7 @@ import { assertEquals, assertMatch, assertRejects, assertThrows, test } from "..
 import { VirtualClock } from "../../async/mod.ts";
 import { serveEtcd, takeEtcd } from "./etcd.ts";
 import { readFlagWords } from "./flag_words.ts";
-import { parseTokenFile, startApiServer } from "./kube_apiserver.ts";
+import { featuresOf, parseTokenFile, startApiServer } from "./kube_apiserver.ts";
 import { apiServerProgram } from "./programs.ts";
 
 const { signal } = new AbortController();
@@ -104,6 +104,21 @@ test("[139] an API server that starts first waits for its etcd", async () => {
     await etcd?.[Symbol.asyncDispose]();
   }
   assertEquals(clock.sleptMs, 300);
+});
+
+test("[139] the feature gate of shards is on as the last flag says", () => {
+  const table: readonly (readonly [words: readonly string[], isOn: boolean])[] = [
+    [[], false],
+    [["--feature-gates=ShardedListAndWatch=true"], true],
+    [["--feature-gates=CBORServingAndStorage=true,kube:ShardedListAndWatch=true"], true],
+    [["--feature-gates=ShardedListAndWatch=true", "--feature-gates=ShardedListAndWatch=false"], false],
+    [["--feature-gates=AllAlpha=true"], true],
+    [["--feature-gates=AllAlpha=true,ShardedListAndWatch=false"], false],
+  ];
+  for (const [words, isOn] of table) {
+    const features = featuresOf(readFlagWords(words, apiServerProgram));
+    assertEquals(features, isOn ? ["ShardedListAndWatch"] : [], words.join(" "));
+  }
 });
 
 test("[139] an address without an etcd is given up after 20 s, one of another server at once", async () => {

@@ -9,7 +9,7 @@ import { apiVersionOf, builtin, type KubeObject, type PolicyRule, type Resource 
 import { type AccessGrant, controllerGrants, policyRules, processGrants } from "../../manager/mod.ts";
 import { configurationTargets } from "../../webhook/mod.ts";
 import { providerGrants } from "../clusters/mod.ts";
-import type { InstallPlan } from "./install_plan.ts";
+import { type InstallPlan, runsWith } from "./install_plan.ts";
 import { exposesMetrics, labelsOf, metadataOf } from "./workload.ts";
 import { webhookServiceName } from "../command/mod.ts";
 
@@ -54,8 +54,8 @@ function grantsOf(plan: InstallPlan) {
     ...processGrants({
       namespace,
       lease: name,
-      isSharded: plan.runFlags.some((runFlag) => /^--shards(=|$)/.test(runFlag)),
-      selectsNamespaces: plan.runFlags.some((runFlag) => /^--namespace-selector(=|$)/.test(runFlag)),
+      isSharded: runsWith(plan, "--shards", "shards"),
+      selectsNamespaces: runsWith(plan, "--namespace-selector", "namespaceSelector"),
       webhooks: webhooks.length === 0 ? undefined : { targets, secret },
       reviewsRequests: exposesMetrics(plan),
     }),

@@ -14,7 +14,8 @@ import type { InstallPlan } from "./install_plan.ts";
 import { fileNameOf, installedObjects } from "./objects.ts";
 import { generatedComment, generatedMark, type PackageFile } from "./output_folder.ts";
 import { crdObjects } from "./webhook_objects.ts";
-import { deployment, disruptionBudget } from "./workload.ts";
+import { checksumAnnotation, configMapName } from "./run_config.ts";
+import { deployment, disruptionBudget, runConfigMap } from "./workload.ts";
 
 /** The folders of a chart; all files in them are generated. */
 export const helmFolders = [""] as const;
@@ -80,8 +81,10 @@ function objectTemplate(object: KubeObject, plan: InstallPlan): string {
         .join("");
     case "ServiceMonitor":
       return conditional(".Values.serviceMonitor.enabled", templateOf(object));
-    case "PrometheusRule":
     case "ConfigMap":
+      if (object.metadata.name === configMapName(plan.name)) return templateOf(markedConfigMap(plan));
+      return conditional(".Values.monitoring.enabled", templateOf(object));
+    case "PrometheusRule":
       return conditional(".Values.monitoring.enabled", templateOf(object));
     default:
       return templateOf(object);
@@ -119,8 +122,18 @@ function markedDeployment(plan: InstallPlan): KubeObject {
     tolerations: mark("with", "tolerations"),
     affinity: mark("with", "affinity"),
   };
-  const template = { ...made.spec.template, spec };
+  const annotations = plan.runConfig && { [checksumAnnotation]: mark("value", "runConfig.checksum") };
+  const metadata = { ...made.spec.template.metadata, ...(annotations === undefined ? {} : { annotations }) };
+  const template = { ...made.spec.template, metadata, spec };
   return Object.assign({}, made, { spec: { ...made.spec, replicas: mark("value", "replicas"), template } });
+}
+
+/** The configuration file of `run`, whose text is a value. */
+function markedConfigMap(plan: InstallPlan): KubeObject {
+  const [made] = runConfigMap(plan);
+  if (made === undefined) throw new TypeError("Cannot make a chart: there is no configuration file");
+  const data = Object.fromEntries(Object.keys(made.data ?? {}).map((name) => [name, mark("value", "runConfig")]));
+  return Object.assign({}, made, { data });
 }
 
 /** The definition with the annotation that keeps it, and so all objects of its kind, when the release is uninstalled. */
@@ -134,6 +147,8 @@ const scalars: Readonly<Record<string, string>> = {
   image: '"{{ .Values.image.repository }}{{ with .Values.image.tag }}:{{ . }}{{ end }}' +
     '{{ with .Values.image.digest }}@{{ . }}{{ end }}"',
   replicas: "{{ .Values.replicas }}",
+  runConfig: "{{ .Values.runConfig | quote }}",
+  "runConfig.checksum": "{{ .Values.runConfig | sha256sum | quote }}",
 };
 
 const markedLine = /^( *)(?:([\w./-]+): |- )"?@@(value|yaml|with|labels|each) ([\w.]+)@@"?$/;

@@ -24,6 +24,7 @@ const [anyObject, anyList] = [{ type: "object" }, { type: "array", items: { type
 export function chartValues(plan: InstallPlan): ChartValues {
   const { image, replicas, runFlags, tolerations, certSecret, hasServiceMonitor, hasMonitoring, monitoringLabels } =
     plan;
+  const { runConfig } = plan;
   const { repository, tag = "", digest = "" } = imageParts(image);
   const [container] = deployment(plan).spec.template.spec?.containers ?? [];
   const values: ChartValues = {
@@ -73,7 +74,11 @@ export function chartValues(plan: InstallPlan): ChartValues {
       schema: objectOf({ enabled: flag, keep: flag }),
     },
   };
-  if (certSecret === undefined) return values;
+  const withConfig = runConfig === undefined ? values : {
+    ...values,
+    runConfig: { about: "The configuration file of the command run.", value: runConfig.text, schema: text },
+  };
+  if (certSecret === undefined) return withConfig;
   const serviceMonitor = {
     about: "A ServiceMonitor for the Prometheus operator.",
     value: { enabled: hasServiceMonitor },
@@ -85,7 +90,7 @@ export function chartValues(plan: InstallPlan): ChartValues {
     value: { enabled: hasMonitoring, labels: monitoringLabels },
     schema: objectOf({ enabled: flag, labels: { type: "object", additionalProperties: text } }),
   };
-  return { ...values, serviceMonitor, monitoring };
+  return { ...withConfig, serviceMonitor, monitoring };
 }
 
 function objectOf(properties: object): object {

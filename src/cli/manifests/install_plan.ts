@@ -17,6 +17,7 @@ import {
 } from "../command/mod.ts";
 import type { ClusterSource } from "../clusters/mod.ts";
 import type { ManifestFlags } from "./manifest_flags.ts";
+import type { RunConfig } from "./run_config.ts";
 
 /** What to install, where, and under which names. */
 export interface InstallPlan {
@@ -60,13 +61,24 @@ export interface InstallPlan {
   readonly clusters?: ClusterSource;
   /** Further flags of `run`. */
   readonly runFlags: readonly string[];
+  /** The configuration file of `run`; undefined: there is none. */
+  readonly runConfig?: RunConfig;
 }
 
 /** Namespaces that never belong to one operator. */
 const sharedNamespace = /^(default|kube-.*)$/;
 
+/** The arguments of the command, and the files that it has read. */
+export interface PlanInput {
+  readonly positionals: readonly string[];
+  readonly flags: ManifestFlags;
+  readonly session: Session;
+  /** @default there is no configuration file */
+  readonly runConfig?: RunConfig;
+}
+
 /** Creates the plan. @throws UsageError when the flags contradict each other */
-export function createInstallPlan(words: readonly string[], flags: ManifestFlags, session: Session): InstallPlan {
+export function createInstallPlan({ positionals: words, flags, session, runConfig }: PlanInput): InstallPlan {
   const { operator, version } = session;
   const all = flags.all || words.length === 0;
   const controllers = selectNamedOrAll({ operator, names: words, all, action: "run" });
@@ -99,6 +111,7 @@ export function createInstallPlan(words: readonly string[], flags: ManifestFlags
     webhookFrom,
     clusters: flags.clusters,
     runFlags: flags.runFlag,
+    runConfig,
   };
   assertRunFlags(flags.runFlag);
   assertMonitoring(flags);
@@ -136,6 +149,12 @@ function hasNamespace(
     );
   }
   return createNamespace || (!existingNamespace && given === undefined);
+}
+
+/** True when the controllers run with a flag, given by its name, or by its key in the configuration file. */
+export function runsWith({ runFlags, runConfig }: InstallPlan, longName: string, key: string): boolean {
+  return runFlags.some((flag) => flag === longName || flag.startsWith(`${longName}=`)) ||
+    runConfig?.keys.has(key) === true;
 }
 
 /** The user name of the controllers. */

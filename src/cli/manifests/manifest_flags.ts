@@ -125,6 +125,13 @@ export const manifestFlags = z.object({
     arity: "list",
     example: "--run-flag=--workers=4",
   }),
+  runConfig: flag(text().optional(), {
+    ...commandLineOnly,
+    flags: "--run-config <path>",
+    about: "configuration file of run, which becomes a ConfigMap that the Pods mount",
+    example: "--run-config controller.yaml",
+    completes: "file",
+  }),
   includeCrds: flag(z.boolean().default(false), {
     ...commandLineOnly,
     flags: "--include-crds",

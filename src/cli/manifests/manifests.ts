@@ -7,9 +7,10 @@
  * the controllers declare, with names where RBAC supports them, and never a wildcard; the Pods satisfy the `restricted` Pod
  * Security Standard.
  */
-import { createInstallPlan } from "./install_plan.ts";
-import { type ManifestFlags, manifestFlags } from "./manifest_flags.ts";
-import { type Call, exitCode, subcommand } from "../command/mod.ts";
+import { createInstallPlan, type PlanInput } from "./install_plan.ts";
+import { manifestFlags } from "./manifest_flags.ts";
+import { readRunConfig } from "./run_config.ts";
+import { exitCode, subcommand } from "../command/mod.ts";
 import { UsageError } from "../flags/mod.ts";
 import { formatObjects } from "../output/mod.ts";
 import { helmFiles, helmFolders, releaseNamespace } from "./helm.ts";
@@ -35,23 +36,25 @@ export const manifests = subcommand({
   ],
   flags: manifestFlags,
   async run(call) {
-    const { flags, session } = call;
+    const { positionals, flags, session } = call;
     const { output, outputDir } = flags;
-    for (const text of uncheckedByPolicies(createInstallPlan(call.positionals, flags, session))) session.info(text);
+    const runConfig = flags.runConfig === undefined ? undefined : await readRunConfig(flags.runConfig, session);
+    const input: PlanInput = { positionals, flags, session, runConfig };
+    for (const text of uncheckedByPolicies(createInstallPlan(input))) session.info(text);
     if (outputDir === undefined) {
-      if (output === "yaml" || output === "json") session.printDocument(printed(call, output));
+      if (output === "yaml" || output === "json") session.printDocument(printed(input, output));
       else throw new UsageError(`Cannot print ${output}: it is several files`, "Add --output-dir DIR");
       return exitCode.done;
     }
-    const { files, owned } = packageOf(call);
+    const { files, owned } = packageOf(input);
     const written = await writePackage(outputDir, files, owned);
     session.info(`wrote ${written.length} files into ${outputDir}`);
     return exitCode.done;
   },
 });
 
-function printed({ positionals, flags, session }: Call<ManifestFlags>, format: "yaml" | "json"): string {
-  return formatObjects(installedObjects(createInstallPlan(positionals, flags, session), flags), format);
+function printed(input: PlanInput, format: "yaml" | "json"): string {
+  return formatObjects(installedObjects(createInstallPlan(input), input.flags), format);
 }
 
 /** The files of a format, and the folders that contain nothing else. */
@@ -60,12 +63,12 @@ interface Package {
   readonly owned: readonly string[];
 }
 
-function packageOf(call: Call<ManifestFlags>): Package {
-  const { positionals, flags, session } = call;
-  const plan = () => createInstallPlan(positionals, flags, session);
+function packageOf(input: PlanInput): Package {
+  const { flags } = input;
+  const plan = () => createInstallPlan(input);
   switch (flags.output) {
     case "yaml":
-      return { files: [{ path: "manifests.yaml", text: generatedComment + printed(call, "yaml") }], owned: [] };
+      return { files: [{ path: "manifests.yaml", text: generatedComment + printed(input, "yaml") }], owned: [] };
     case "json":
       throw new UsageError(
         "Cannot write files as json: JSON has no comment that marks them as generated",
@@ -81,8 +84,8 @@ function packageOf(call: Call<ManifestFlags>): Package {
           advice,
         );
       }
-      const released = { ...flags, namespace: releaseNamespace };
-      return { files: helmFiles(createInstallPlan(positionals, released, session)), owned: helmFolders };
+      const released = { ...input, flags: { ...flags, namespace: releaseNamespace } };
+      return { files: helmFiles(createInstallPlan(released)), owned: helmFolders };
     }
     case "olm":
       return { files: olmFiles(plan()), owned: olmFolders };

@@ -16,11 +16,13 @@ import { metricsReader, rulesOf } from "./access.ts";
 import { isSemantic } from "./helm.ts";
 import type { InstallPlan } from "./install_plan.ts";
 import { monitoringObjects } from "./monitoring_objects.ts";
+import { ownedKinds } from "./olm_kinds.ts";
+import { scorecardConfiguration, scorecardFolder, scorecardLabels } from "./olm_scorecard.ts";
 import { generatedComment, type PackageFile } from "./output_folder.ts";
-import { deployment, disruptionBudget, labelsOf, metricsService, ports } from "./workload.ts";
+import { deployment, disruptionBudget, labelsOf, metricsService, ports, runConfigMap } from "./workload.ts";
 
 /** The folders of a bundle; all files in them are generated. */
-export const olmFolders = ["manifests", "metadata"] as const;
+export const olmFolders = ["manifests", "metadata", scorecardFolder] as const;
 
 /** Where the manager mounts the certificate of the webhooks. */
 const mountedCertDir = "/tmp/k8s-webhook-server/serving-certs";
@@ -37,7 +39,13 @@ export function olmFiles(given: InstallPlan): readonly PackageFile[] {
   const crds = crdsOf(plan.controllers).map((crd) => ({ ...crd, spec: { ...crd.spec, conversion: undefined } }));
   const objects = [
     ...crds.map(withoutUndefined),
-    ...[...disruptionBudget(plan), ...metricsService(plan), ...metricsReader(plan), ...monitoringObjects(plan)]
+    ...[
+      ...disruptionBudget(plan),
+      ...metricsService(plan),
+      ...metricsReader(plan),
+      ...runConfigMap(plan),
+      ...monitoringObjects(plan),
+    ]
       .map(withoutNamespace),
   ];
   return [
@@ -50,6 +58,10 @@ export function olmFiles(given: InstallPlan): readonly PackageFile[] {
       text: generatedComment + formatObjects([object], "yaml"),
     })),
     { path: "metadata/annotations.yaml", text: generatedComment + formatValue(annotations, "yaml") },
+    {
+      path: `${scorecardFolder}/config.yaml`,
+      text: generatedComment + formatValue(scorecardConfiguration(), "yaml"),
+    },
     { path: "bundle.Dockerfile", text: generatedComment + dockerfile(labels) },
   ];
 }
@@ -103,8 +115,13 @@ function withoutNamespace(object: KubeObject): KubeObject {
 function serviceVersion(plan: InstallPlan): KubeObject {
   const { name, operator, version, controllers, image, namespace } = plan;
   const number = version.replace(/^v/, "");
-  const owned = new Set(crdsOf(controllers).map((crd) => crd.spec.names.kind));
-  const samples = controllers.flatMap((controller) => controller.samples ?? []).filter(({ kind }) => owned.has(kind));
+  const owned = new Set(
+    crdsOf(controllers).flatMap(({ spec: { group, names, versions } }) =>
+      versions.map(({ name }) => `${group}/${name} ${names.kind}`)
+    ),
+  );
+  const samples = controllers.flatMap((controller) => controller.samples ?? [])
+    .filter(({ apiVersion, kind }) => owned.has(`${apiVersion} ${kind}`));
   const title = operator.description ?? `The controllers of ${operator.name}`;
   const metadata = {
     name: `${name}.v${number.replaceAll("+", "-")}`,
@@ -127,7 +144,7 @@ function serviceVersion(plan: InstallPlan): KubeObject {
     installModes: ["OwnNamespace", "SingleNamespace", "MultiNamespace", "AllNamespaces"]
       .map((type) => ({ type, supported: type === "AllNamespaces" })),
     install: { strategy: "deployment", spec: installOf(plan) },
-    customresourcedefinitions: { owned: ownedKinds(plan) },
+    customresourcedefinitions: { owned: ownedKinds(controllers) },
     ...plan.webhooks.length === 0
       ? {}
       : { webhookdefinitions: plan.webhooks.map((webhook) => webhookOf(webhook, plan)) },
@@ -147,19 +164,6 @@ function installOf(plan: InstallPlan): object {
     permissions: [{ serviceAccountName, rules: rules(true) }],
     clusterPermissions: [{ serviceAccountName, rules: rules(false) }],
   };
-}
-
-function ownedKinds({ controllers }: InstallPlan): readonly object[] {
-  return crdsOf(controllers).flatMap((crd) =>
-    crd.spec.versions.map((version) => ({
-      name: crd.metadata.name,
-      version: version.name,
-      kind: crd.spec.names.kind,
-      displayName: crd.spec.names.kind,
-      description: version.schema.openAPIV3Schema.description ??
-        `A ${crd.spec.names.kind} in the version ${version.name}.`,
-    }))
-  );
 }
 
 function webhookOf(webhook: Webhook, { name: deploymentName }: InstallPlan): object {
@@ -205,6 +209,7 @@ function labelsOfBundle(name: string): Readonly<Record<string, string>> {
     [`${prefix}.package.v1`]: name,
     [`${prefix}.channels.v1`]: "stable",
     [`${prefix}.channel.default.v1`]: "stable",
+    ...scorecardLabels,
   };
 }
 
@@ -214,6 +219,7 @@ function dockerfile(labels: Readonly<Record<string, string>>): string {
     ...Object.entries(labels).map(([name, value]) => `LABEL ${name}=${value}`),
     "COPY manifests /manifests/",
     "COPY metadata /metadata/",
+    `COPY ${scorecardFolder} /${scorecardFolder}/`,
     "",
   ].join("\n");
 }

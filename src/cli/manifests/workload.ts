@@ -7,6 +7,14 @@
 import { builtin, type KubeObject } from "../../api/mod.ts";
 import { formatClusterSource } from "../clusters/mod.ts";
 import type { InstallPlan } from "./install_plan.ts";
+import {
+  checksumAnnotation,
+  configMap,
+  configMapName,
+  configMount,
+  configVolume,
+  runConfigFlag,
+} from "./run_config.ts";
 
 /** The ports of a Pod. */
 export const ports = { probes: 8081, metrics: 8443, loopbackMetrics: 8080, webhooks: 9443 } as const;
@@ -63,11 +71,18 @@ export function exposesMetrics({ certSecret, mountedCertDir, hasMonitoring }: In
 /** Returns the workload and the objects that protect it. */
 export function workloadObjects(plan: InstallPlan): readonly KubeObject[] {
   return [
+    ...runConfigMap(plan),
     ...metricsService(plan),
     networkPolicy(plan),
     ...disruptionBudget(plan),
     deployment(plan),
   ];
+}
+
+/** Returns the ConfigMap with the configuration file of `run`, if there is one. */
+export function runConfigMap(plan: InstallPlan): readonly builtin.ConfigMap[] {
+  const { name, runConfig } = plan;
+  return runConfig === undefined ? [] : [configMap(metadataOf(plan, configMapName(name)), runConfig)];
 }
 
 /** Returns the Deployment of the controllers. */
@@ -79,16 +94,25 @@ export function deployment(plan: InstallPlan): builtin.Deployment {
     spec: {
       replicas: plan.replicas,
       selector: { matchLabels: selectorOf(plan) },
-      template: { metadata: { labels: labelsOf(plan) }, spec: podSpec(plan) },
+      template: { metadata: { labels: labelsOf(plan), ...annotationsOf(plan) }, spec: podSpec(plan) },
     },
   };
+}
+
+/** Pods are replaced when the file changes. */
+function annotationsOf({ runConfig }: InstallPlan) {
+  return runConfig === undefined ? {} : { annotations: { [checksumAnnotation]: runConfig.checksum } };
 }
 
 type PodSpec = NonNullable<builtin.Deployment["spec"]["template"]["spec"]>;
 type Container = PodSpec["containers"][number];
 
 function podSpec(plan: InstallPlan): PodSpec {
-  const { name, certSecret, tolerations } = plan;
+  const { name, certSecret, tolerations, runConfig } = plan;
+  const volumes = [
+    ...(certSecret === undefined ? [] : [{ name: "certs", secret: { secretName: certSecret, defaultMode: 0o440 } }]),
+    ...(runConfig === undefined ? [] : [configVolume(name)]),
+  ];
   return {
     serviceAccountName: name,
     automountServiceAccountToken: true,
@@ -109,14 +133,16 @@ function podSpec(plan: InstallPlan): PodSpec {
     ...(tolerations.length === 0 ? {} : { tolerations: [...tolerations] }),
     terminationGracePeriodSeconds: terminationSeconds,
     containers: [container(plan)],
-    ...(certSecret === undefined
-      ? {}
-      : { volumes: [{ name: "certs", secret: { secretName: certSecret, defaultMode: 0o440 } }] }),
+    ...(volumes.length === 0 ? {} : { volumes }),
   };
 }
 
 function container(plan: InstallPlan): Container {
-  const { image, certSecret, webhooks, operator } = plan;
+  const { image, certSecret, webhooks, operator, runConfig } = plan;
+  const volumeMounts = [
+    ...(certSecret === undefined ? [] : [{ name: "certs", mountPath: certDir, readOnly: true }]),
+    ...(runConfig === undefined ? [] : [configMount]),
+  ];
   const { livenessName = "healthz", readinessName = "readyz" } = operator.endpoints ?? {};
   const probe = (name: string) => ({ httpGet: { path: `/${name}`, port: "probes" } });
   return {
@@ -138,7 +164,7 @@ function container(plan: InstallPlan): Container {
       readOnlyRootFilesystem: true,
       capabilities: { drop: ["ALL"] },
     },
-    ...(certSecret === undefined ? {} : { volumeMounts: [{ name: "certs", mountPath: certDir, readOnly: true }] }),
+    ...(volumeMounts.length === 0 ? {} : { volumeMounts }),
   };
 }
 
@@ -149,6 +175,7 @@ function portOf(name: keyof typeof ports) {
 /** The arguments of the program in the image. */
 function argumentsOf(plan: InstallPlan): string[] {
   const { controllers, name, watched, certSecret, mountedCertDir, webhooks, webhookConfiguration, runFlags } = plan;
+  const { runConfig } = plan;
   const ownCertDir = certSecret === undefined ? mountedCertDir : certDir;
   const metrics = exposesMetrics(plan) ? `:${ports.metrics}` : `127.0.0.1:${ports.loopbackMetrics}`;
   return [
@@ -168,6 +195,7 @@ function argumentsOf(plan: InstallPlan): string[] {
     ]),
     ...(ownCertDir === undefined ? [] : [`--cert-dir=${ownCertDir}`]),
     "--log-format=json",
+    ...(runConfig === undefined ? [] : [runConfigFlag]),
     ...runFlags,
   ];
 }

@@ -16,7 +16,7 @@ import {
   type ExitCode,
   exitCode,
   listenForInterrupts,
-  selectControllers,
+  selectOrAll,
   subcommand,
 } from "../command/mod.ts";
 import { connect, type Connection, waitForServer } from "../connection/mod.ts";
@@ -134,7 +134,7 @@ async function createPlan(call: Call<PlanFlags>, signal: AbortSignal): Promise<P
 /** The controllers as `run` configures them, without output and without files. */
 async function configure(call: Call<PlanFlags>, namespaces: readonly string[]): Promise<readonly OperatorController[]> {
   const { session: { operator, metrics, logFormat }, flags: { allNamespaces }, extraFlags: flags, positionals } = call;
-  const controllers = positionals.length === 0 ? operator.controllers : selectControllers(operator, positionals);
+  const controllers = selectOrAll(operator, positionals);
   return await configurePlannedControllers({
     ...{ operator, controllers, flags, namespaces, allNamespaces, metrics, logFormat },
   });

@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { assert, assertEquals, assertMatch, assertStringIncludes, test } from "../../../tests/testing.ts";
 import { builtin } from "../../api/mod.ts";
-import { controller, done, manifest, requeueAfter } from "../../controller/mod.ts";
+import { controller, done, manifest, requeueAfter, whenObject, whenServed } from "../../controller/mod.ts";
 import { withFlags } from "../../manager/mod.ts";
-import { defineResource, z } from "../../schema/mod.ts";
+import { CrdResource, defineResource, z } from "../../schema/mod.ts";
 import { flag } from "../flags/mod.ts";
 import { statusResponse } from "../testing/fake_server.ts";
 import { PlannedWorld, Site, sites } from "./testing/planned_world.ts";
@@ -365,6 +365,34 @@ test("plan --crds shows the new definition, converted and defaulted objects, and
     "create CustomResourceDefinition sites.example.dev\n",
     "op: plan: 1 to create\n",
   ]);
+});
+
+test("plan does without a kind that is watched under a condition, and plans it where the cluster has it", async () => {
+  const Route = defineResource({
+    group: "example.dev",
+    version: "v1",
+    kind: "Route",
+    scope: "Namespaced",
+    spec: z.object({ host: z.string() }),
+  });
+  const routed = controller("routed").for(Secret)
+    .owns(Route, { activation: whenServed(Route) })
+    .owns(ConfigMap, { activation: whenObject(ConfigMap, "default/features", (map) => map !== undefined) })
+    .reconcile(async (ctx) => {
+      const { namespace } = ctx.object.metadata;
+      const metadata = { namespace, name: "main" };
+      if (ctx.isActive(Route)) await ctx.apply(manifest(Route, { metadata, spec: { host: "a.example.dev" } }));
+      if (ctx.isActive(ConfigMap)) await ctx.apply(manifest(ConfigMap, { metadata, data: {} }));
+      return done;
+    });
+  await using cluster = await PlannedWorld.start([]);
+  await cluster.world.create(Secret, { name: "team" });
+  await cluster.stopOperator();
+  assertEquals((await cluster.plan([routed], ["-o", "name"])).out, "");
+  await cluster.world.client.create(CrdResource, Route.crd);
+  await cluster.world.create(ConfigMap, { name: "features" });
+  const { out } = await cluster.plan([routed], ["-o", "name"]);
+  assertEquals(out.split("\n").filter((line) => line !== "").length, 2, out);
 });
 
 test("plan names what is missing: a permission with its rule, a definition, and a wrong command line with 1", async () => {

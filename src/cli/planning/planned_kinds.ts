@@ -1,5 +1,5 @@
 /** The kinds that a plan reads from the cluster: what the controllers watch, own, read and write, and in which namespaces. */
-import { builtin, type KubeObject, type Resource, resourceName } from "../../api/mod.ts";
+import { builtin, type KubeObject, type Resource, resourceName, splitKey } from "../../api/mod.ts";
 import { isMetadataOnly } from "../../controller/mod.ts";
 import type { OperatorController } from "../../manager/mod.ts";
 
@@ -12,6 +12,8 @@ export interface PlannedKind {
   readonly controller: string;
   /** The namespaces to read; empty: all, or the kind is cluster-scoped. */
   readonly namespaces: readonly string[];
+  /** True when the cluster may do without the kind, because it is watched under a condition. */
+  readonly isOptional?: boolean;
 }
 
 /** Kinds that record what happens. Their objects are no state that a controller works on. */
@@ -38,7 +40,16 @@ export function plannedKinds(
       [...watches.filter((watch) => watch.role === "owns" || watch.writes || watch.deletes), ...used]
         .map(({ resource }) => resourceName(resource)),
     );
-    for (const { resource } of [...watches, ...used]) {
+    const declared = [
+      ...watches.map(({ resource, activation }) => ({
+        resource,
+        namespaces: own,
+        isOptional: activation !== undefined,
+      })),
+      ...used.map(({ resource }) => ({ resource, namespaces: own, isOptional: false })),
+      ...decisiveKinds(watches),
+    ];
+    for (const { resource, namespaces, isOptional } of declared) {
       const name = resourceName(resource);
       if ((records.has(name) && !watched.has(name)) || reviews.has(resource.group)) continue;
       const needed = {
@@ -46,13 +57,27 @@ export function plannedKinds(
         // The scheduler of the simulated cluster reads whole Nodes.
         metadataOnly: isMetadataOnly(resource) && !writes.has(name) && name !== resourceName(builtin.Node),
         controller,
-        namespaces: resource.scope === "Cluster" ? [] : own,
+        namespaces: resource.scope === "Cluster" ? [] : namespaces,
+        isOptional,
       };
       const known = kinds.get(name);
       kinds.set(name, known === undefined ? needed : joined(known, needed));
     }
   }
   return [...kinds.values()];
+}
+
+/** The kinds of the objects that decide whether others are watched. Definitions of kinds are read in any case. */
+function decisiveKinds(watches: OperatorController["watches"]) {
+  return watches.flatMap(({ activation }) => {
+    if (activation === undefined || activation.resource.kind === "CustomResourceDefinition") return [];
+    const { namespace } = splitKey(activation.key);
+    return [{
+      resource: activation.resource,
+      namespaces: namespace === undefined ? [] : [namespace],
+      isOptional: false,
+    }];
+  });
 }
 
 function isOnlyCreated(verbs: readonly string[]): boolean {
@@ -64,6 +89,7 @@ function joined(one: PlannedKind, other: PlannedKind): PlannedKind {
   return {
     ...one,
     metadataOnly: one.metadataOnly && other.metadataOnly,
+    isOptional: one.isOptional === true && other.isOptional === true,
     namespaces: isEverywhere ? [] : [...new Set([...one.namespaces, ...other.namespaces])],
   };
 }

@@ -140,6 +140,7 @@ class SnapshotReader {
         await this.#readObjects({ ...kind, resource }, namespace);
       } catch (error) {
         if (isForbidden(error)) throw forbiddenError(resource, { ...kind, verbs: ["get", "list"], namespace }, error);
+        if (isNotFound(error) && kind.isOptional === true) return;
         if (isNotFound(error)) throw missingKindError(kind, this.#options, error);
         throw error;
       }

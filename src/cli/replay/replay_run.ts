@@ -16,6 +16,7 @@ import { VirtualClock } from "../../async/mod.ts";
 import { Client } from "../../client/mod.ts";
 import { type Change, type ControllerDefinition, ReplayedController } from "../../controller/mod.ts";
 import type { ChangeEntry, EnqueueEntry, Entry, EntryId } from "../../observe/mod.ts";
+import { placesOf, type RecordedPlace } from "./clusters.ts";
 import type { Difference, NotCompared } from "./differences.ts";
 import { RecordedAttempts, type RecordedReconcile } from "./recorded_attempts.ts";
 import { ReplayedAttempt } from "./replayed_attempt.ts";
@@ -55,10 +56,10 @@ export interface ReplayResult {
   readonly unfinished: number;
 }
 
-/** Replays a recording. Of a simulation, which may have several processes, one after the other: each has its own caches. */
+/** Replays a recording: each process and each cluster by itself, one after the other. */
 export async function replayRun(options: ReplayRunOptions): Promise<ReplayResult> {
   const results: ReplayResult[] = [];
-  for (const entries of byProcess(options.entries)) results.push(await new ReplayRun({ ...options, entries }).run());
+  for (const place of placesOf(options.entries)) results.push(await new ReplayRun({ ...options, ...place }).run());
   const sumOf = (countOf: (result: ReplayResult) => number) => results.reduce((sum, one) => sum + countOf(one), 0);
   return {
     same: sumOf(({ same }) => same),
@@ -69,20 +70,8 @@ export async function replayRun(options: ReplayRunOptions): Promise<ReplayResult
   };
 }
 
-/** The entries of each process; those of the simulation itself, which have no process, belong to none. */
-function byProcess(entries: readonly Entry[]): readonly (readonly Entry[])[] {
-  const processes = new Map<number, Entry[]>();
-  for (const entry of entries) {
-    if (entry.process === undefined) continue;
-    const own = processes.get(entry.process);
-    if (own === undefined) processes.set(entry.process, [entry]);
-    else own.push(entry);
-  }
-  return processes.size === 0 ? [entries] : [...processes.values()];
-}
-
 class ReplayRun {
-  readonly #options: ReplayRunOptions;
+  readonly #options: ReplayRunOptions & RecordedPlace;
   readonly #recorded: RecordedAttempts;
   readonly #caches: ReplayedCaches;
   #controllers: ReadonlyMap<string, ReplayedController>;
@@ -98,7 +87,7 @@ class ReplayRun {
   #same = 0;
   #sameDecisions = 0;
 
-  constructor(options: ReplayRunOptions) {
+  constructor(options: ReplayRunOptions & RecordedPlace) {
     const { entries, controllers } = options;
     this.#options = options;
     this.#recorded = new RecordedAttempts(entries);
@@ -112,11 +101,13 @@ class ReplayRun {
 
   #newControllers(): ReadonlyMap<string, ReplayedController> {
     const clock = this.#clock;
+    const { cluster } = this.#options;
+    const place = cluster === undefined ? {} : { cluster };
     const ignored = { readAt: () => 0, onFound: () => {}, onListed: () => {}, onUnknown: () => {} };
     return new Map(
       this.#options.controllers.map((definition) => [
         definition.name,
-        new ReplayedController({ definition, clock, caches: this.#caches.reader(definition, ignored) }),
+        new ReplayedController({ definition, clock, ...place, caches: this.#caches.reader(definition, ignored) }),
       ]),
     );
   }
@@ -164,6 +155,7 @@ class ReplayRun {
   async #replay(entry: Entry, index: number): Promise<void> {
     switch (entry.kind) {
       case "list":
+      case "activation":
         this.#caches.apply(index);
         return;
       case "lease":

@@ -1,7 +1,7 @@
 /** Tests of `replay` with recordings of simulations: several processes, faults, and leaders that change. */
 import { assert, assertEquals, assertMatch, test } from "../../../tests/testing.ts";
 import { builtin } from "../../api/mod.ts";
-import { controller, type ControllerDefinition, done, manifest } from "../../controller/mod.ts";
+import { controller, type ControllerDefinition, done, inHub, manifest } from "../../controller/mod.ts";
 import { withWorkloads, type Workload } from "../../manager/mod.ts";
 import type { Entry } from "../../observe/mod.ts";
 import { type Fault, faultKinds, recordSchedule, singleFaults } from "../../simulation/mod.ts";
@@ -69,6 +69,66 @@ for (const replicas of [1, 2]) {
     assert(restarts > 0);
   });
 }
+
+const Settings = inHub(ConfigMap);
+/** Writes the settings of the hub, and the name of the cluster, for each ServiceAccount. */
+function copier(): ControllerDefinition {
+  return controller("copier").for(ServiceAccount).owns(ConfigMap)
+    .watches(Settings, {
+      to: (_, caches) => caches.list(ServiceAccount, {}).map(({ metadata }) => `default/${metadata.name}`),
+    })
+    .reconcile(async (ctx) => {
+      const { text = "none" } = ctx.find(Settings, "default/settings")?.data ?? {};
+      const data = {
+        text,
+        cluster: ctx.cluster?.name ?? "",
+        own: ctx.find(ConfigMap, "default/copy")?.data?.text ?? "",
+      };
+      await ctx.apply(manifest(ConfigMap, { metadata: { namespace: "default", name: "copy" }, data }));
+      return done;
+    });
+}
+
+/** As above, with settings in the hub that change. */
+const withSettings: Workload = {
+  name: "settings",
+  steps: [
+    {
+      kind: "create",
+      object: {
+        apiVersion: "v1",
+        kind: "ConfigMap",
+        metadata: { name: "settings", namespace: "default" },
+        data: { text: "a" },
+      },
+      inHub: true,
+    },
+    ...recreate.steps,
+    {
+      kind: "patch",
+      object: { apiVersion: "v1", kind: "ConfigMap", name: "settings" },
+      patch: { data: { text: "b" } },
+      inHub: true,
+    },
+  ],
+};
+
+test("[136] a simulated fleet replays with the same writes in each member, whatever fault it had", async () => {
+  const how = { controllers: [copier()], workload: withSettings, members: 2 };
+  const { points, stepRevisions } = await recordSchedule(how);
+  const all = singleFaults({ points, stepRevisions, replicas: 1, members: 2 }, new Set(faultKinds));
+  const faults = all.filter(({ kind }, index) => kind === "member" || index % 60 === 0);
+  let [same, notCompared] = [0, 0];
+  for (const fault of faults) {
+    const { entries } = await recordSchedule({ ...how, plan: { faults: [fault] } });
+    const result = await replayRun({ entries, controllers: [copier()], signal: new AbortController().signal });
+    assertEquals(result.differences, [], JSON.stringify(fault));
+    same += result.same;
+    notCompared += result.notCompared.length;
+  }
+  assert(same > 3 * faults.length, `${same} reconciles were the same in ${faults.length} runs`);
+  assert(notCompared <= faults.length / 2, `${notCompared} reconciles were not compared in ${faults.length} runs`);
+});
 
 test("[136] simulate --record of processes that lose the Lease replays; a build with one changed line differs", async () => {
   await using folder = await RecordFolder.make();

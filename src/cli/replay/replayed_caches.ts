@@ -11,6 +11,7 @@ import {
   apiVersionOf,
   formatLabelSelector,
   type Infer,
+  keyOf,
   type KubeObject,
   type ObjectKey,
   type Resource,
@@ -18,8 +19,9 @@ import {
   resourceName,
 } from "../../api/mod.ts";
 import { Lister, type ListFilter, Store } from "../../cache/mod.ts";
-import { type CacheReader, type ControllerDefinition, isMetadataOnly } from "../../controller/mod.ts";
-import type { ChangeEntry, Entry, ListEntry } from "../../observe/mod.ts";
+import { type CacheReader, type ControllerDefinition, isInHub, isMetadataOnly } from "../../controller/mod.ts";
+import { hubKind } from "../../explain/mod.ts";
+import type { ActivationEntry, ChangeEntry, Entry, ListEntry } from "../../observe/mod.ts";
 
 /** One cache, or what it has of one version of a kind: the caches of several versions have the same name. */
 export interface ReplayedCache {
@@ -63,6 +65,8 @@ export class ReplayedCaches {
   readonly #entries: readonly Entry[];
   /** The index of the first entry that is not applied. */
   #next = 0;
+  /** Why controllers do not watch kinds with an activation, by controller and kind; undefined: they do. */
+  readonly #inactivity = new Map<string, string | undefined>();
   /** The caches of a controller by kind, as long as no cache is added. */
   readonly #chosen = new Map<string, readonly ReplayedCache[]>();
 
@@ -71,14 +75,31 @@ export class ReplayedCaches {
     this.#entries = entries;
     for (const definition of definitions) {
       const choices = definition.watches.map(({ resource }) => choiceOf(resource, definition));
-      this.#views.set(definition.name, new Map(choices.map((choice) => [resourceId(choice.resource), choice])));
+      this.#views.set(definition.name, new Map(choices.map((choice) => [idOf(choice.resource), choice])));
     }
   }
 
   /** A cache has read a full state. The objects follow as changes. */
   #list({ cache: name, object: { resource }, isInitial }: ListEntry): void {
     this.#know(name, resource);
-    if (isInitial) this.#complete.add(name);
+    if (!isInitial) return;
+    this.#complete.add(name);
+    // A cache that was stopped begins again: what it had before is not in it.
+    for (const cache of this.#caches.values()) {
+      if (cache.name !== name) continue;
+      for (const object of cache.lister.list()) cache.store.delete(keyOf(object));
+    }
+  }
+
+  /** A controller begins or ends to watch a kind. */
+  #activate({ controller, object, isActive, reason = "its condition does not hold" }: ActivationEntry): void {
+    this.#inactivity.set(`${controller} ${object.resource}`, isActive ? undefined : reason);
+  }
+
+  /** Why a controller does not watch a kind with an activation at this moment; undefined when it does. */
+  whyInactive(controller: string, resource: Resource): string | undefined {
+    const id = `${controller} ${resourceName(resource)}`;
+    return this.#inactivity.has(id) ? this.#inactivity.get(id) : "its condition is not known yet";
   }
 
   /** True for a cache of which the recording has everything. */
@@ -91,6 +112,7 @@ export class ReplayedCaches {
     const entry = this.#entries[index];
     this.#next = index + 1;
     if (entry?.kind === "list") this.#list(entry);
+    if (entry?.kind === "activation") this.#activate(entry);
     return entry?.kind === "change" ? this.#change(entry) : undefined;
   }
 
@@ -143,12 +165,12 @@ export class ReplayedCaches {
 
   /** The caches that a controller reads of a kind. */
   of(controller: string, resource: Resource): readonly ReplayedCache[] {
-    const id = `${controller} ${resourceId(resource)}`;
+    const id = `${controller} ${idOf(resource)}`;
     const known = this.#chosen.get(id);
     if (known !== undefined) return known;
-    const choice = this.#views.get(controller)?.get(resourceId(resource));
+    const choice = this.#views.get(controller)?.get(idOf(resource));
     const names = choice === undefined ? [] : this.#choose(choice);
-    const chosen = names.map((name) => this.#cacheOf(name, resourceName(resource), apiVersionOf(resource)));
+    const chosen = names.map((name) => this.#cacheOf(name, kindOf(resource), apiVersionOf(resource)));
     this.#chosen.set(id, chosen);
     return chosen;
   }
@@ -187,6 +209,16 @@ export class ReplayedCaches {
   }
 }
 
+/** What a controller means with a kind: that of the hub is another one. */
+function idOf(resource: Resource): string {
+  return `${isInHub(resource) ? "hub " : ""}${resourceId(resource)}`;
+}
+
+/** The name of a kind in the entries. */
+function kindOf(resource: Resource): string {
+  return isInHub(resource) ? hubKind(resourceName(resource)) : resourceName(resource);
+}
+
 /** How a controller chooses among the caches of a kind, which differ in their scope. */
 interface CacheChoice {
   readonly resource: Resource;
@@ -199,13 +231,13 @@ interface CacheChoice {
 /** The names of caches are those of `cacheName()`. */
 function choiceOf(resource: Resource, { primary, options, watches }: ControllerDefinition): CacheChoice {
   const { namespace, selector } = options;
-  const isPrimary = resourceId(resource) === resourceId(primary);
+  const isPrimary = idOf(resource) === idOf(primary);
   const labels = isPrimary && selector !== undefined ? formatLabelSelector(selector) : undefined;
   const isNamespaced = resource.scope === "Namespaced" && namespace !== undefined;
   return {
     resource,
-    name: resourceName(resource),
-    indices: watches.find((watch) => resourceId(watch.resource) === resourceId(resource))?.indices ?? {},
+    name: kindOf(resource),
+    indices: watches.find((watch) => idOf(watch.resource) === idOf(resource))?.indices ?? {},
     preferences: [
       (name) => isNamespaced ? `${name} `.includes(` in namespace ${namespace} `) : !name.includes(" in namespace "),
       (name) => labels === undefined ? !name.includes(" with labels ") : name.includes(` with labels ${labels}`),
@@ -225,9 +257,16 @@ class ControllerReader implements CacheReader {
     this.#observer = observer;
   }
 
+  whyInactive(resource: Resource): string | undefined {
+    const { name, watches } = this.#definition;
+    const watch = watches.find((one) => resourceId(one.resource) === resourceId(resource));
+    return watch?.activation === undefined ? undefined : this.#caches.whyInactive(name, resource);
+  }
+
   find<R extends Resource>(resource: R, key: ObjectKey): Infer<R> | undefined {
     const caches = this.#declared(resource);
-    const name = resourceName(resource);
+    if (this.whyInactive(resource) !== undefined) return undefined;
+    const name = kindOf(resource);
     const object = this.#caches.during(
       this.#observer.readAt(resource, key),
       name,
@@ -242,7 +281,8 @@ class ControllerReader implements CacheReader {
 
   list<R extends Resource>(resource: R, filter: ListFilter): readonly Infer<R>[] {
     const caches = this.#declared(resource);
-    const name = resourceName(resource);
+    if (this.whyInactive(resource) !== undefined) return [];
+    const name = kindOf(resource);
     if (!this.#isComplete(caches)) {
       this.#observer.onUnknown(`the list of ${name}`);
     }
@@ -260,7 +300,7 @@ class ControllerReader implements CacheReader {
   /** @throws TypeError when the controller does not watch the kind, as its caches do. */
   #declared(resource: Resource): readonly ReplayedCache[] {
     const { name, watches } = this.#definition;
-    if (watches.some((watch) => resourceId(watch.resource) === resourceId(resource))) {
+    if (watches.some((watch) => idOf(watch.resource) === idOf(resource))) {
       return this.#caches.of(name, resource);
     }
     throw new TypeError(

@@ -14,7 +14,7 @@ import { preflight, selectedNamespaces } from "./preflight.ts";
 import type { RunPlan } from "./run_plan.ts";
 
 /** How long `run` tries to reach the server, unless it runs in a Pod. */
-const connectTimeoutMs = 30_000;
+export const connectTimeoutMs = 30_000;
 
 /** A server that has just started may refuse what it will allow: its access rules are not loaded yet. */
 const settlingMs = 15_000;

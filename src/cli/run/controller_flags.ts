@@ -46,6 +46,11 @@ export function namespacesOf({ namespace, allNamespaces, namespaceSelector }: Na
   throw new UsageError(`Cannot run controllers: both ${given[0]} and ${given[1]} are given`, "Leave one of them out");
 }
 
+/** True when controllers leave a namespace of their own: it would keep them from all, or from the selected ones. */
+export function ignoresOwnNamespaces({ allNamespaces, namespaceSelector }: NamespaceFlags): boolean {
+  return allNamespaces || namespaceSelector !== undefined;
+}
+
 /** Returns the flags of all controllers, for help. */
 export function controllerFlagGroups({ controllers }: Operator): readonly FlagGroup[] {
   return controllers.flatMap(({ name, ownFlags }) =>

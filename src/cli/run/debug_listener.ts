@@ -4,7 +4,7 @@
  * Guarantees (security 29): it shares no address with metrics and probes; other machines reach it over TLS only; the token
  * comes from a file that only its owner can read, or is shown once on a terminal; it never reaches a log.
  */
-import { debugEndpoints, type DebugState, isLoopback, type PlanSource } from "../../manager/mod.ts";
+import { debugEndpoints, type DebugMembers, type DebugState, isLoopback, type PlanSource } from "../../manager/mod.ts";
 import { liveSecrets, logger, type RecordingReader } from "../../observe/mod.ts";
 import { readText, serve, type ServeHandler, type Server, toHex, writeFile } from "../../runtime/mod.ts";
 import { CommandError, exitCode, type Session } from "../command/mod.ts";
@@ -19,6 +19,8 @@ export interface DebugParts {
   readonly session: Session;
   /** @default there are no plans */
   readonly plan?: PlanSource;
+  /** @default there is no fleet */
+  readonly members?: DebugMembers;
   /** Called with the address that the endpoint has now. @default nothing */
   readonly onListening?: (address: ServedAddress) => void;
 }
@@ -45,12 +47,12 @@ export function debugListener(address: BindAddress, flags: ServingFlags, parts: 
 }
 
 async function openListener(address: BindAddress, flags: ServingFlags, parts: DebugParts): Promise<Server> {
-  const { session, state, recording, plan } = parts;
+  const { session, state, recording, plan, members } = parts;
   const { operator: { name }, version, processEnvironment: { clock } } = session;
   const server = await serveForToken(
     { what: "the debug endpoint", address, session },
     flags,
-    (access) => debugEndpoints({ state, recording, ...access, clock, program: { name, version }, plan }),
+    (access) => debugEndpoints({ state, recording, ...access, clock, program: { name, version }, plan, members }),
   );
   const { hostname } = address;
   parts.onListening?.({ hostname, port: server.port, isTls: !isLoopback(hostname) });

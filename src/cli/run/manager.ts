@@ -7,14 +7,17 @@
 import { combinedSelector } from "../../api/mod.ts";
 import { type Client, measuredTransport, type Transport } from "../../client/mod.ts";
 import {
+  type DebugMembers,
   debugStateOf,
   EventLoopWatchdog,
   type HealthCheck,
   HealthChecks,
   isLoopback,
+  knownController,
   Manager,
   type ManagerElection,
   type ManagerOptions,
+  type OperatorController,
   runEndpoints,
   type Runnable,
   serveEndpoints,
@@ -31,7 +34,7 @@ import { UsageError } from "../flags/mod.ts";
 import { RecordFile } from "../recording/mod.ts";
 import { startTracing, tracingTarget } from "../tracing/mod.ts";
 import { webhookRunnable } from "./webhooks.ts";
-import { type Clock, untilAborted } from "../../async/mod.ts";
+import { type Clock, pendingSystemTimers, untilAborted } from "../../async/mod.ts";
 import { awaitRunnable } from "./await_runnable.ts";
 import { debugListener, type DebugParts } from "./debug_listener.ts";
 import { ownPlan } from "./own_plan.ts";
@@ -74,14 +77,15 @@ export async function createManager(connection: Connection, plan: RunPlan): Prom
     clock,
     random,
   });
-  const runner = createFleet(manager, { client, plan, limit }) ?? manager;
+  const fleet = createFleet(manager, { client, plan, limit });
+  const runner = fleet ?? manager;
   for (const controller of controllers) {
     const resyncMs = flags.resync ?? controller.options.resyncMs;
     const maxConcurrentReconciles = flags.workers ?? controller.options.maxConcurrentReconciles;
     const selector = combinedSelector(controller.options.selector, flags.selector);
     runner.add(controller, { resyncMs, maxConcurrentReconciles, selector });
   }
-  if (flags.metricsBindAddress !== undefined) await runtimeMetrics(metrics);
+  if (flags.metricsBindAddress !== undefined) await runtimeMetrics(metrics, pendingSystemTimers);
   const { endpoints } = session.operator;
   const watchdog = new EventLoopWatchdog({ clock, failAfterMs: flags.leaderElectionRenewDeadline });
   const ownChecks = controllers.flatMap(({ healthChecks = [] }) => healthChecks);
@@ -89,10 +93,15 @@ export async function createManager(connection: Connection, plan: RunPlan): Prom
   const debug = isDebugged && recording
     ? {
       ...{ state: debugStateOf(manager), recording, session, onListening: published.set },
-      plan: ownPlan({
-        ...{ session, controllers, createClient: () => connection.createClient() },
-        namespaces: () => debugStateOf(manager).namespaces ?? [],
-      }),
+      ...(fleet === undefined
+        ? {
+          plan: ownPlan({
+            ...{ session, controllers, createClient: () => connection.createClient() },
+            namespaces: () => debugStateOf(manager).namespaces ?? [],
+          }),
+        }
+        // A plan is about one cluster.
+        : { members: membersOf(fleet, controllers) }),
     }
     : undefined;
   for (const endpoint of createEndpoints(flags, { checks, metrics, endpoints, reviewer: client, clock, debug })) {
@@ -146,15 +155,26 @@ function createFleet(
   return new Fleet({ hub, provider, requestTimeoutMs: requestTimeout === 0 ? Infinity : requestTimeout });
 }
 
-/** @throws UsageError when flags are given that are about one cluster */
-function assertFleetFlags({ clusters, once, record, shards }: RunFlags): void {
-  if (clusters === undefined) return;
-  const given = [once && "--once", record !== undefined && "--record", shards !== undefined && "--shards"];
-  const refused = given.find((flag) => flag !== false);
-  if (refused === undefined) return;
+/** What the debug endpoint shows of the members of a fleet. */
+function membersOf(fleet: Fleet, controllers: readonly OperatorController[]): DebugMembers {
+  const known = controllers.filter(({ options }) => options.runsIn !== "hub").map(knownController);
+  return {
+    controllers: () => known,
+    clusters: () => fleet.clusters(),
+    find: (cluster) => {
+      const manager = fleet.managers().get(cluster);
+      return manager && debugStateOf(manager);
+    },
+  };
+}
+
+/** @throws UsageError when the keys of a fleet should be divided, see ADR 0026 */
+function assertFleetFlags({ clusters, shards }: RunFlags): void {
+  if (clusters === undefined || shards === undefined) return;
   throw new UsageError(
-    `Cannot use ${refused} with --clusters: it is about one cluster`,
-    "Choose the cluster with --context",
+    "Cannot use --shards with --clusters: one replica works in all clusters of a fleet, and the slots divide the keys of one",
+    "Divide the clusters instead: several operators, each with its own selector, as --clusters secrets:fleet/part=a, and its " +
+      "own --leader-election-id",
   );
 }
 

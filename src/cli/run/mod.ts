@@ -4,6 +4,7 @@ export {
   configureControllers,
   configurePlannedControllers,
   controllerFlagGroups,
+  ignoresOwnNamespaces,
   linePrinter,
   namespacesOf,
   outputClosed,

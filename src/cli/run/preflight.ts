@@ -51,7 +51,9 @@ export async function preflight(
 ): Promise<readonly PreflightFailure[]> {
   const failures: PreflightFailure[] = [];
   for (const controller of options.controllers) {
-    for (const { resource } of controller.watches) {
+    for (const { resource, activation } of controller.watches) {
+      // The kind need not exist yet.
+      if (activation !== undefined) continue;
       const error = await checkKind(connection, controller, resource, options);
       if (error === undefined) continue;
       failures.push({ controller, error });

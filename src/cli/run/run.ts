@@ -27,11 +27,15 @@ import {
   configureControllers,
   configurePlannedControllers,
   controllerFlagGroups,
+  ignoresOwnNamespaces,
   linePrinter,
   namespacesOf,
   outputClosed,
 } from "./controller_flags.ts";
+import { connectTimeoutMs } from "./await_runnable.ts";
 import { ConfigReloader } from "./config_reloader.ts";
+import { Fleet } from "../../fleet/mod.ts";
+import { FleetOnce } from "./fleet_once.ts";
 import { createManager } from "./manager.ts";
 import { isPlanWorker, runPlanWorker } from "./own_plan.ts";
 import type { RunPlan } from "./run_plan.ts";
@@ -93,10 +97,10 @@ function createReloader(call: Call<RunFlags>): ConfigReloader<RunFlags> | undefi
 
 /** Answers another process of this program, which runs these controllers. */
 async function planForAnother(call: Call<RunFlags>): Promise<ExitCode> {
-  const { session, flags: { selector, namespaceSelector }, flags } = call;
+  const { session, flags: { selector }, flags } = call;
   const { operator, metrics, logFormat } = session;
   const namespaces = namespacesOf(flags);
-  const allNamespaces = flags.allNamespaces || namespaceSelector !== undefined;
+  const allNamespaces = ignoresOwnNamespaces(flags);
   return await runPlanWorker({
     ...{ session, namespaces, selector },
     configure: () =>
@@ -135,7 +139,9 @@ async function runManager(connection: Connection, named: RunPlan, stopping: Scop
   if (!flags.once) return await (await createManager(connection, plan)).run(stopping.signal);
   const convergence = new Convergence(session.processEnvironment.clock);
   const observed = controllers.map((controller) => convergence.observe(controller));
-  const manager = await createManager(connection, { ...plan, controllers: observed });
+  const runner = await createManager(connection, { ...plan, controllers: observed });
+  const timing = { clock: session.processEnvironment.clock, timeoutMs: flags.connectTimeout ?? connectTimeoutMs };
+  const manager = runner instanceof Fleet ? new FleetOnce(runner, timing) : runner;
   await runOnce(manager, convergence, stopping).catch((error: unknown) => {
     // The reader of the output has closed it, as `head` does: that is not a failure of the controllers.
     if (stopping.signal.reason !== outputClosed) throw error;
@@ -162,8 +168,7 @@ async function configure(
   { namespaces, stopping, reloader }: Pick<RunPlan, "namespaces" | "reloader"> & { readonly stopping: Scope },
 ): Promise<readonly OperatorController[]> {
   const { session, flags: given, extraFlags: flags } = call;
-  // A namespace of its own would keep a controller from the selected ones.
-  const allNamespaces = given.allNamespaces || given.namespaceSelector !== undefined;
+  const allNamespaces = ignoresOwnNamespaces(given);
   const controllers = selectedControllers(call);
   const { operator, metrics } = session;
   const print = linePrinter({ session, stopping });

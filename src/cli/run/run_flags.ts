@@ -180,7 +180,7 @@ export const selectorFlag = flag(labelSelector().optional(), {
   example: "--selector 'team=a,tier in (front, back)'",
 });
 
-/** Selects the namespaces of the controllers by their labels, in `run` and `doctor`. */
+/** Selects the namespaces of the controllers by their labels, in `run`, `dev` and `doctor`. */
 export const namespaceSelectorFlag = flag(labelSelector().optional(), {
   flags: "--namespace-selector <selector>",
   about: "watch the namespaces with these labels, and follow their changes; needs list and watch of namespaces",

@@ -46,12 +46,15 @@ function orderLines({ orders }: Finding): readonly string[] {
 
 /** The command line that reproduces a finding. */
 export function replayLine(
-  { controller, together, workload, plan, seed, replicas, sharded = false }: Finding,
+  { controller, together, workload, plan, seed, replicas, sharded = false, members = 0 }: Finding,
   { operator, graphOption = "" }: Pick<FindingContext, "operator" | "graphOption">,
 ): string {
+  const clusters = members > 0 ? ` --clusters ${members}` : "";
   const several = sharded ? ` --shards ${replicas}` : replicas > 1 ? ` --replicas ${replicas}` : "";
   const names = together.length === 0 ? controller : `${[controller, ...together].join(" ")} --together`;
-  return `${operator} simulate ${names}${graphOption} --workload ${quoted(workload)} --seed ${seed}${several} ` +
+  return `${operator} simulate ${names}${graphOption} --workload ${
+    quoted(workload)
+  } --seed ${seed}${several}${clusters} ` +
     `--plan ${quoted(JSON.stringify(plan))}`;
 }
 
@@ -61,15 +64,22 @@ const exampleFile = "violation.jsonl";
 /** How to have a finding explained: what to run, or what to run first. */
 export function explanation(
   { operator, file }: Pick<FindingContext, "operator" | "file">,
-  { resource, key }: { readonly resource: string; readonly key: string },
+  { resource, key, member }: { readonly resource: string; readonly key: string; readonly member?: string | undefined },
 ): string {
-  const why = `${operator} why --file ${file === undefined ? exampleFile : quotedIfNeeded(file)} ${resource} ${key}`;
+  const why = `${operator} why --file ${file === undefined ? exampleFile : quotedIfNeeded(file)} ${resource} ${key}${
+    member === undefined ? "" : ` --member ${member}`
+  }`;
   return file === undefined ? `add --record ${exampleFile} to the replay, then run ${why}` : why;
 }
 
-function explainLine({ violations, recording }: Finding, context: FindingContext): string {
+function explainLine({ violations, recording, members = 0 }: Finding, context: FindingContext): string {
   const { resource, key } = explainedObject(recording, violations[0]?.object) ?? { resource: "KIND", key: "NAME" };
-  return explanation(context, { resource: resource === "" ? resourceName(context.controller.primary) : resource, key });
+  // Violations of other members begin with their names.
+  const [, other = "member-1"] = /^in (member-\d+): /.exec(violations[0]?.message ?? "") ?? [];
+  const member = members === 0 ? undefined : other;
+  return explanation(context, {
+    ...{ resource: resource === "" ? resourceName(context.controller.primary) : resource, key, member },
+  });
 }
 
 /**

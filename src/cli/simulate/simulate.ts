@@ -57,6 +57,7 @@ export const simulateCommand = subcommand({
     { line: "NAME", about: "every single fault, and a hundred storms for each workload" },
     { line: "--all --seeds 10000", about: "all controllers together, with more storms" },
     { line: "NAME --faults crash --seeds 0", about: "only crashes" },
+    { line: "NAME --clusters 2", about: "as a fleet with two members" },
     {
       line: '--command "./manager --kubeconfig {kubeconfig}" --crds crds --workload workload.yaml',
       about: "an operator in any language",
@@ -73,6 +74,7 @@ export const simulateCommand = subcommand({
   async run(call) {
     const { flags, session } = call;
     checkWithoutFaults(flags);
+    assertClusterFlags(flags);
     // Controllers log many errors under faults, as expected. Findings do not depend on the log.
     using _muted = session.verbosity > 0 ? undefined : muteLogging();
     if (flags.command !== undefined) return await simulateProgramCommand(call, flags.command);
@@ -88,6 +90,15 @@ export const simulateCommand = subcommand({
     return await printReports(call, subjects, reports);
   },
 });
+
+/** @throws UsageError when a fleet cannot be simulated so */
+function assertClusterFlags({ clusters, shards, command }: SimulateFlags): void {
+  if (clusters === undefined || (shards === undefined && command === undefined)) return;
+  const [flag, why] = command === undefined
+    ? ["--shards", "the replicas of a fleet do not divide the keys"]
+    : ["--command", "a program has one kubeconfig"];
+  throw new UsageError(`Cannot use --clusters with ${flag}: ${why}`, "Leave one of them out");
+}
 
 /** What is simulated: each selected controller, alone or together with the other ones. */
 function subjectsOf(call: Call<SimulateFlags>): readonly SimulatedController[] {
@@ -145,7 +156,7 @@ async function simulateController(
     workers: () => workers.checkersOf(subject.controller),
     points: flags.points,
     storms: flags.seeds,
-    shards: flags.shards,
+    ...{ shards: flags.shards, members: flags.clusters },
     firstSeed: flags.seed,
     ...(flags.faults.length === 0 ? {} : { kinds: new Set(flags.faults) }),
     onProgress: ({ workload, schedules, findings }) =>
@@ -158,13 +169,13 @@ async function replayPlan(
   subjects: readonly SimulatedController[],
   plan: FaultPlan,
 ): Promise<ExitCode> {
-  const { seed, shards, timeline, output, record, junit } = flags;
+  const { seed, shards, clusters: members, timeline, output, record, junit } = flags;
   const [replicas, sharded] = [shards ?? flags.replicas, shards !== undefined];
   const found: Finding[] = [];
   let passed: RecordedFinding | undefined;
   for (const { controller, workloads, others } of subjects) {
     for (const workload of workloads) {
-      const how = { plan, seed, replicas, sharded, others };
+      const how = { plan, seed, replicas, sharded, members, others };
       const finding = await replay(controller, workload, how);
       if (finding !== undefined) found.push(finding);
       else if (timeline || (record !== undefined && passed === undefined)) {

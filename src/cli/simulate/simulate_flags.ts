@@ -92,6 +92,12 @@ export const simulateFlags = z.object({
     about: "run every schedule with so many replicas that divide the keys between them",
     example: "--shards 3",
   }),
+  clusters: flag(wholeNumber(2, 3).optional(), {
+    ...commandLineOnly,
+    flags: "--clusters <count>",
+    about: "run every schedule as a fleet with a hub and so many members; faults hit the first one, all are checked",
+    example: "--clusters 2",
+  }),
   jobs: flag(wholeNumber(1, 1_000).optional(), {
     ...commandLineOnly,
     flags: "--jobs <count>",

@@ -56,6 +56,28 @@ test("simulate ends with 1, a timeline and a replay line when a controller does 
   assertStringIncludes(full.out, "WATCH configmaps");
 });
 
+test("simulate --clusters checks each member of a fleet, and its findings can be replayed and explained", async () => {
+  const careful = new TestProcess(["simulate", "greeter", "--clusters", "2", "--seeds", "2", "--faults", "member"]);
+  const controllers = [withWorkloads(greeter(true), [create])];
+  assertEquals(await operatorCli({ name: "op", controllers }, careful), exitCode.done, careful.err);
+  assertMatch(careful.out, /member +(\d+) of \1\n/);
+  const careless = [withWorkloads(greeter(false), [create])];
+  const found = new TestProcess(["simulate", "greeter", "--clusters", "2", "--seeds", "0", "--faults", "reset"]);
+  assertEquals(await operatorCli({ name: "op", controllers: careless }, found), exitCode.failed, found.err);
+  const [, json = ""] = /--seed 1 --clusters 2 --plan '(.*)'/.exec(found.out) ?? [];
+  assertMatch(found.out, /why --file violation.jsonl configmaps default\/welcome --member member-1/);
+  assertMatch(found.out, /operator 1 member-1 +PATCH configmaps/);
+  const again = new TestProcess([
+    ...["simulate", "greeter", "--workload", "create", "--clusters", "2", "--plan", json],
+  ]);
+  assertEquals(await operatorCli({ name: "op", controllers: careless }, again), exitCode.failed, again.err);
+  for (const other of [["--shards", "2"], ["--command", "./manager"]]) {
+    const refused = new TestProcess(["simulate", "greeter", "--clusters", "2", ...other]);
+    assertEquals(await operatorCli({ name: "op", controllers }, refused), exitCode.usage, refused.err);
+    assertMatch(refused.err, /Cannot use --clusters with --(shards|command)/);
+  }
+});
+
 test("simulate -o json prints the report as JSON", async () => {
   const fake = new TestProcess(["simulate", "--all", "--seeds", "0", "--faults", "reset", "-o", "json"]);
   const controllers = [withWorkloads(greeter(true), [create])];

@@ -38,6 +38,7 @@ const request = z.object({
   seed: z.int(),
   replicas: z.int().min(1),
   sharded: z.boolean().optional(),
+  members: z.int().min(0).optional(),
 });
 
 const response = z.object({
@@ -70,8 +71,8 @@ export class SimulationWorkers implements Disposable {
     const env = { ...bunSettings, ...environment, [workerVariable]: "1" };
     this.#workers ??= Array.from({ length: this.#count }).flatMap(() => startWorkerProcess(args, env) ?? []);
     return this.#workers.map((worker): CheckSchedule => async (schedule) => {
-      const { workload, plan, seed, replicas, sharded } = schedule;
-      const sent = { controller: controller.name, workload, plan, seed, replicas, sharded };
+      const { workload, plan, seed, replicas, sharded, members } = schedule;
+      const sent = { controller: controller.name, workload, plan, seed, replicas, sharded, members };
       return parseBounded(response, JSON.parse(await worker.request(JSON.stringify(sent))));
     });
   }

@@ -15,8 +15,10 @@ const time = z.number().min(-8.64e15).max(8.64e15);
 /** What is read of the answers; a process of another version may send more. */
 const controllerSchema = z.object({
   controller: z.string(),
+  runsOn: z.enum(["leader", "shards", "every"]),
   isRunning: z.boolean(),
   problems: z.array(z.string()),
+  inactive: z.array(z.string()).optional(),
   workers: z.number(),
   busyWorkers: z.number(),
   reconciles: z.number(),
@@ -54,10 +56,14 @@ type Controller = z.output<typeof controllerSchema>;
 /** A controller at one moment. Absent numbers are not known. */
 export interface ControllerReading {
   readonly controller: string;
+  /** Which replicas run it: the leader, each for its part of the keys, or each for all keys. */
+  readonly runsOn: Controller["runsOn"];
   /** False while it does not run, as in a standby. */
   readonly isRunning: boolean;
   /** Why it does not run, or why one of its caches does not follow the server. */
   readonly problems: readonly string[];
+  /** The kinds that are not watched now, because their conditions do not hold, and why. */
+  readonly inactive?: readonly string[];
   readonly reconcilesPerSecond: number;
   readonly failuresPerSecond: number;
   /** Durations of reconciles, in milliseconds. */

@@ -14,7 +14,16 @@ const boundsMs = [1, 2, 4, 8];
 
 function controllerAnswer(changes: Readonly<Record<string, unknown>> = {}) {
   return {
-    ...{ controller: "foo", isRunning: true, problems: [], workers: 4, busyWorkers: 1, reconciles: 0, failures: 0 },
+    ...{
+      controller: "foo",
+      runsOn: "leader",
+      isRunning: true,
+      problems: [],
+      workers: 4,
+      busyWorkers: 1,
+      reconciles: 0,
+      failures: 0,
+    },
     ...{ durations: [0, 0, 0, 0, 0], failing: 0, queued: 0, waiting: 0, parked: 0, lanes: [], laneCount: 0 },
     ...changes,
   };
@@ -77,11 +86,18 @@ function reading(changes: Partial<Reading> = {}): Reading {
     address: "127.0.0.1:8082",
     windowSeconds: 2,
     controllers: [
-      { ...base, ...rest, controller: "pods", reconcilesPerSecond: 0.02, isRunning: false },
+      { ...base, ...rest, controller: "pods", runsOn: "every", reconcilesPerSecond: 0.02, isRunning: false },
       {
         ...base,
         ...rest,
-        ...{ controller: "foo", reconcilesPerSecond: 12.3, failuresPerSecond: 0.5, p50Ms: 0.24, p99Ms: 1_500 },
+        ...{
+          controller: "foo",
+          runsOn: "leader",
+          reconcilesPerSecond: 12.3,
+          failuresPerSecond: 0.5,
+          p50Ms: 0.24,
+          p99Ms: 1_500,
+        },
         ...{ queued: 20, lagSeconds: 0.5, busyWorkers: 2, failing: 1, laneCount: 5 },
         lanes: [{ lane: "a", queued: 12 }, { lane: "b", queued: 5 }, { lane: "c", queued: 1 }],
         oldest: { key: "a/web", lane: "a", ageSeconds: 200 },
@@ -116,15 +132,23 @@ const view = (changes: Partial<View> = {}): View => ({ ...wholeView, ...changes 
 
 test("[130] top shows controllers, their problems, and the failing keys with their next retry", () => {
   assertEquals(texts(wholeLines(selected(reading(), view()))), [
-    "CONTROLLER   RECONCILES/S   FAILURES/S   P50      P99     BUSY   FAILING   LAG      QUEUED   OLDEST        LANES",
-    "foo          12             0.5          0.2 ms   1.5 s   2/2    1         500 ms   20       3 min a/web   a 12, b 5, c 1, 2 more",
-    "pods         standby        0            -        -       0/2    0         -        0        -",
+    "CONTROLLER   RUNS ON   RECONCILES/S   FAILURES/S   P50      P99     BUSY   FAILING   LAG      QUEUED   OLDEST        LANES",
+    "foo          leader    12             0.5          0.2 ms   1.5 s   2/2    1         500 ms   20       3 min a/web   a 12, b 5, c 1, 2 more",
+    "pods         every     standby        0            -        -       0/2    0         -        0        -",
     "! foo: foos.example.dev: server unreachable",
     "",
     "FAILING KEY   CONTROLLER   STATE     RETRIES   NEXT             ERROR",
     "a/web         foo          waiting   6         in 12 s          no quota",
     "a/odd         foo          stopped   -         after a change   it cannot work",
   ]);
+});
+
+test("top names the kinds that are not watched now, as no problem", () => {
+  const [, foo] = reading().controllers;
+  assert(foo !== undefined);
+  const inactive = ["routes.example.dev is not active: routes.example.dev is not installed"];
+  const lines = wholeLines(reading({ controllers: [{ ...foo, problems: [], inactive }], failingKeys: [] }));
+  assertEquals(lines[2], { text: `foo: ${inactive[0]}`, tone: "muted" });
 });
 
 test("[130] controllers are sorted, reversed and filtered; a controller whose key is found stays", () => {
@@ -265,7 +289,7 @@ test("[130] without a terminal top prints once, as text or as JSON; names of oth
       });
   const plain = await runTop(handler);
   assertEquals([plain.code, plain.err], [0, ""]);
-  assertMatch(plain.out, /^CONTROLLER .*\nfoo\\u001b\[2J +0 +0 /);
+  assertMatch(plain.out, /^CONTROLLER .*\nfoo\\u001b\[2J +leader +0 +0 /);
   assertMatch(plain.out, /\na\/\\u202e +foo\\u001b\[2J +parked +- +now +x y\\u0007\nand 3 more keys\n$/);
   const json = await runTop(handler, "-o", "json");
   // deno-lint-ignore no-control-regex

@@ -80,17 +80,22 @@ export function maxScroll(reading: Reading, rows: number): number {
 }
 
 const header = [
-  ...["CONTROLLER", "RECONCILES/S", "FAILURES/S", "P50", "P99", "BUSY", "FAILING", "LAG", "QUEUED", "OLDEST", "LANES"],
+  ...["CONTROLLER", "RUNS ON", "RECONCILES/S", "FAILURES/S", "P50", "P99", "BUSY", "FAILING", "LAG", "QUEUED"],
+  ...["OLDEST", "LANES"],
 ];
 
 function controllerLines({ controllers }: Reading): readonly Line[] {
   if (controllers.length === 0) return [toned("no controller", "muted")];
   const [head = "", ...rows] = table([header, ...controllers.map(cellsOf)]);
   const problems = controllers.flatMap(({ controller, problems }) => problems.map((text) => `${controller}: ${text}`));
+  const inactive = controllers.flatMap(({ controller, inactive = [] }) =>
+    inactive.map((text) => `${controller}: ${text}`)
+  );
   return [
     toned(head, "strong"),
     ...rows.map((row, index) => toneOf(controllers[index], row)),
     ...problems.map((text): Line => ({ text: oneLine(`! ${text}`), tone: "error" })),
+    ...inactive.map((text): Line => ({ text: oneLine(text), tone: "muted" })),
   ];
 }
 
@@ -102,6 +107,7 @@ function toneOf(one: ControllerReading | undefined, row: Line): Line {
 function cellsOf(one: ControllerReading): readonly Cell[] {
   return [
     one.controller,
+    one.runsOn,
     one.isRunning ? rateText(one.reconcilesPerSecond) : "standby",
     rateText(one.failuresPerSecond),
     durationText(one.p50Ms),

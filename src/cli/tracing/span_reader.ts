@@ -92,6 +92,7 @@ export class SpanReader {
         return this.#addEvent(entry, "request", { "http.request.method": entry.method, "url.path": entry.path });
       case "lease":
       case "cache":
+      case "activation":
       case "error":
       case "note":
         return;

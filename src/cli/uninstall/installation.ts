@@ -1,13 +1,22 @@
 /**
- * The installation of an operator: what `manifests` prints, as it is found in a cluster.
+ * The installation of an operator, as it is found in a cluster: what `manifests` prints, and the Leases of its Pods.
  *
- * Guarantees: only objects with the labels of the installation are found; they are deleted in the reverse order of
- * `manifests`, with the webhook configurations first.
+ * Guarantees: of what `manifests` prints, only objects with the labels of the installation are found. The webhook
+ * configurations are deleted first, then the Deployment. What its Pods use is deleted when they are gone, in the reverse order
+ * of `manifests`: a Pod that stops needs its permissions to release its Lease, and one that runs would create it again.
+ *
+ * Assumptions: the Leases are those that the installation may write by name: in its namespace, called as it is or in its group
+ * of shards. They have no labels of their own.
  */
 import { apiVersionOf, builtin, keyOf, type KubeObject, type Resource, resourceName } from "../../api/mod.ts";
 import { isConflict, isNotFound } from "../../client/mod.ts";
-import { type CrdContext, withPermissionAdvice } from "../crds/mod.ts";
+import { groupLabel } from "../../manager/mod.ts";
+import { commandFailure, type CrdContext, withPermissionAdvice } from "../crds/mod.ts";
+import { formatDuration } from "../flags/mod.ts";
 import { type InstalledObject, installedObjects, type InstallPlan, selectorOf } from "../manifests/mod.ts";
+import { count } from "../output/mod.ts";
+
+const pollMs = 500;
 
 /** An object of the installation. */
 export interface FoundObject {
@@ -18,20 +27,48 @@ export interface FoundObject {
   readonly title: string;
 }
 
-/** Finds the objects, in the order in which they are deleted. An object of the name with other labels is reported, and stays. */
-export async function findInstallation(plan: InstallPlan, context: CrdContext): Promise<readonly FoundObject[]> {
-  const printed = installedObjects(plan, { includeCrds: false }).toReversed();
-  const isWebhook = ({ kind }: InstalledObject) => kind.endsWith("WebhookConfiguration");
-  const found: FoundObject[] = [];
-  for (const object of [...printed.filter(isWebhook), ...printed.filter((one) => !isWebhook(one))]) {
-    const one = await findObject(object, plan, context);
-    if (one !== undefined) found.push(one);
-  }
-  return found;
+/** What there is of an installation, in the order in which it is deleted. */
+export interface Installation {
+  /** The webhook configurations and the Deployment. */
+  readonly serving: readonly FoundObject[];
+  /** What the Pods use until they are gone: their Leases first. */
+  readonly used: readonly FoundObject[];
 }
 
-/** Deletes the objects, one after the other. */
+/** Finds the objects. An object of the name with other labels is reported, and stays. */
+export async function findInstallation(plan: InstallPlan, context: CrdContext): Promise<Installation> {
+  const printed = installedObjects(plan, { includeCrds: false }).toReversed();
+  const isWebhook = ({ kind }: InstalledObject) => kind.endsWith("WebhookConfiguration");
+  const isWorkload = ({ kind }: InstalledObject) => kind === "Deployment";
+  const find = async (objects: readonly InstalledObject[]) => {
+    const found: FoundObject[] = [];
+    for (const object of objects) {
+      const one = await findObject(object, plan, context);
+      if (one !== undefined) found.push(one);
+    }
+    return found;
+  };
+  return {
+    serving: await find([...printed.filter(isWebhook), ...printed.filter(isWorkload)]),
+    used: [
+      ...await findLeases(plan, context),
+      ...await find(printed.filter((one) => !isWebhook(one) && !isWorkload(one))),
+    ],
+  };
+}
+
+/** Deletes the objects, one after the other. @param timeoutMs for the Pods @throws CommandError when Pods are left */
 export async function removeInstallation(
+  { serving, used }: Installation,
+  { plan, timeoutMs }: { readonly plan: InstallPlan; readonly timeoutMs: number },
+  context: CrdContext,
+): Promise<void> {
+  await removeObjects(serving, context);
+  await awaitNoPods(plan, timeoutMs, context);
+  await removeObjects(used, context);
+}
+
+async function removeObjects(
   found: readonly FoundObject[],
   { connection: { client }, session, signal }: CrdContext,
 ): Promise<void> {
@@ -47,6 +84,52 @@ export async function removeInstallation(
       if (isConflict(error)) session.info(`${title} is another object by now, and stays`);
       else if (!isNotFound(error)) throw error;
     }
+  }
+}
+
+/** The Lease of the leader, and those of the replicas that divide the keys. */
+async function findLeases(
+  { name, namespace }: InstallPlan,
+  { connection: { client }, signal }: CrdContext,
+): Promise<readonly FoundObject[]> {
+  const resource = builtin.Lease;
+  const labelSelector = { matchLabels: { [groupLabel]: name } };
+  const [own, { items }] = await withPermissionAdvice(
+    { resource, verbs: ["get", "list", "delete"] },
+    () =>
+      Promise.all([
+        client.find(resource, `${namespace}/${name}`, { signal }),
+        client.list(resource, { namespace, labelSelector, signal }),
+      ]),
+  );
+  return [...own === undefined ? [] : [own], ...items].map(({ metadata }) => {
+    const key = keyOf({ metadata });
+    return { resource, key, uid: metadata.uid, title: `${resourceName(resource)} "${key}"` };
+  });
+}
+
+/** Waits until the Pods of the installation are gone. */
+async function awaitNoPods(plan: InstallPlan, timeoutMs: number, context: CrdContext): Promise<void> {
+  const { connection: { client }, session, signal } = context;
+  const { clock } = session.processEnvironment;
+  const deadline = clock.monotonic() + timeoutMs;
+  const options = { namespace: plan.namespace, labelSelector: { matchLabels: selectorOf(plan) }, signal };
+  const list = () =>
+    withPermissionAdvice({ resource: builtin.Pod, verbs: ["list"] }, () => client.list(builtin.Pod, options));
+  using progress = session.progress();
+  for (let { items } = await list(); items.length > 0; { items } = await list()) {
+    const left = count(items.length, "Pod");
+    if (clock.monotonic() >= deadline) {
+      throw commandFailure(
+        `Cannot delete the installation: after ${formatDuration(timeoutMs)} ${left} ${
+          items.length === 1 ? "is" : "are"
+        } left, for example ` +
+          `"${keyOf(items[0] ?? { metadata: {} })}"; its permissions and the definitions were not deleted`,
+        "If the Node of a Pod is gone, delete the Pod with kubectl delete --force; then run it again",
+      );
+    }
+    progress.report(`waiting for ${left} of the installation to end`);
+    await clock.sleep(pollMs, signal);
   }
 }
 

@@ -3,8 +3,9 @@
  *
  * 1. the objects of its kinds, while the controllers still run and remove their finalizers
  * 2. the webhook configurations, which would refuse requests when nothing serves the webhooks
- * 3. the workload, its permissions and the rest of what `manifests` prints
- * 4. the definitions of the kinds
+ * 3. the workload, until its Pods are gone
+ * 4. what they needed to stop in order: their Leases and permissions, and the rest of what `manifests` prints
+ * 5. the definitions of the kinds
  *
  * Guarantees: a step begins when the one before has ended; if objects do not go in time, everything else stays, so that the
  * controllers can finish. Deletions name the UID that was shown. What has another owner's labels stays.
@@ -13,6 +14,7 @@ import { z } from "zod";
 import {
   checkConfirmable,
   confirmDeletion,
+  controllersOf,
   type CrdContext,
   definitionRows,
   deletionFlags,
@@ -20,16 +22,15 @@ import {
   type InstalledDefinition,
   objectsOf,
   removeDefinitions,
-  selectCrds,
   warnFinalizers,
 } from "../crds/mod.ts";
-import { type Call, type ExitCode, exitCode, subcommand } from "../command/mod.ts";
+import { type Call, crdsOf, type ExitCode, exitCode, subcommand } from "../command/mod.ts";
 import { connect, connectionFlags, waitForServer } from "../connection/mod.ts";
 import { commandLineOnly, durationMs, flag, namespaceName } from "../flags/mod.ts";
 import { createInstallPlan, manifestFlags } from "../manifests/mod.ts";
 import { count, table } from "../output/mod.ts";
 import { deleteObjects } from "./delete_objects.ts";
-import { findInstallation, type FoundObject, removeInstallation } from "./installation.ts";
+import { findInstallation, type Installation, removeInstallation } from "./installation.ts";
 
 const { name, createNamespace, existingNamespace, namespaced, watchNamespace, certSecret } = manifestFlags.shape;
 const { serviceMonitor, monitoring, webhookConfiguration } = manifestFlags.shape;
@@ -39,7 +40,7 @@ const uninstallFlags = z.object({
   timeout: flag(durationMs().prefault("5m"), {
     ...commandLineOnly,
     flags: "--timeout <duration>",
-    about: "how long to wait for the objects, and then for the definitions",
+    about: "how long to wait for the objects, then for the Pods, and then for the definitions",
     example: "--timeout 10m",
   }),
   ...{ name, createNamespace, existingNamespace, namespaced, watchNamespace, certSecret },
@@ -58,7 +59,7 @@ type UninstallFlags = z.output<typeof uninstallFlags>;
 export const uninstall = subcommand({
   description: [
     "Deletes every object of the kinds of controllers while the controllers still run, then the webhook configurations, the",
-    "workload and its permissions, and the definitions last. Shows first what it would delete, and asks for a confirmation.",
+    "workload, its Leases and permissions, and the definitions last. Shows first what it would delete, and asks for a confirmation.",
     "Give the flags of manifests with which the operator was installed. If finalizers keep objects, it says which, and",
     "deletes nothing more.",
   ].join(" "),
@@ -75,42 +76,54 @@ export const uninstall = subcommand({
 /** What there is to delete. */
 interface Found {
   readonly definitions: readonly InstalledDefinition[];
-  readonly installation: readonly FoundObject[];
+  readonly installation: Installation;
 }
 
 async function uninstallOperator(call: Call<UninstallFlags>): Promise<ExitCode> {
   const { flags, session } = call;
   const { clock, random, stdin } = session.processEnvironment;
   checkConfirmable(flags, stdin);
-  const plan = createInstallPlan(call.positionals, { ...manifestFlags.parse({}), ...flags }, session);
+  const plan = createInstallPlan({
+    positionals: call.positionals,
+    flags: { ...manifestFlags.parse({}), ...flags },
+    session,
+    // Its ConfigMap is found by its name, whatever was in the file.
+    runConfig: { text: "", keys: new Set(), checksum: "" },
+  });
   const { signal } = new AbortController(); // a signal ends the process; the next run continues
   using connection = await connect(flags, session);
   await waitForServer(connection, { timeoutMs: flags.connectTimeout, clock, random, signal });
   const context = { connection, session, signal };
   const found: Found = {
-    definitions: await findDefinitions(selectCrds(call), context),
+    definitions: await findDefinitions(crdsOf(controllersOf(call)), context),
     installation: await findInstallation(plan, context),
   };
-  if (found.definitions.length + found.installation.length === 0) return exitCode.done;
+  if (found.definitions.length + objectsIn(found.installation).length === 0) return exitCode.done;
   if (flags.dryRun || !flags.yes) show(found, context);
   warnFinalizers(found.definitions, context);
   if (flags.dryRun) return exitCode.done;
   if (!flags.yes) await confirmDeletion(textOf(found), context);
   await deleteObjects(found.definitions, flags.timeout, context);
-  await removeInstallation(found.installation, context);
+  await removeInstallation(found.installation, { plan, timeoutMs: flags.timeout }, context);
   await removeDefinitions(found.definitions, flags.timeout, context);
   return exitCode.done;
 }
 
 function show({ definitions, installation }: Found, { session }: CrdContext): void {
   if (definitions.length > 0) session.print(...table(definitionRows(definitions)));
-  if (installation.length > 0) session.print("INSTALLATION", ...installation.map(({ title }) => title));
+  const objects = objectsIn(installation);
+  if (objects.length > 0) session.print("INSTALLATION", ...objects.map(({ title }) => title));
+}
+
+/** In the order in which they are deleted. */
+function objectsIn({ serving, used }: Installation) {
+  return [...serving, ...used];
 }
 
 function textOf({ definitions, installation }: Found): string {
   const parts = [
     count(objectsOf(definitions), "object"),
-    `${count(installation.length, "object")} of the installation`,
+    `${count(objectsIn(installation).length, "object")} of the installation`,
     count(definitions.length, "definition"),
   ];
   return parts.join(", ");

@@ -124,6 +124,35 @@ test("uninstall --dry-run shows what it would delete, and deletes nothing", asyn
   assertEquals(installed.writes, []);
 });
 
+test("uninstall deletes the Leases and permissions when the Pods are gone, and leaves the Leases of others", async () => {
+  await using installed = await Installed.start();
+  const { client } = installed.world;
+  const lease = (name: string, labels = {}) =>
+    client.create(builtin.Lease, { metadata: { namespace: "op-system", name, labels }, spec: { holderIdentity: "a" } });
+  await lease("op");
+  await lease("op-1", { "pintle.dev/shard-group": "op" });
+  await lease("other-1", { "pintle.dev/shard-group": "other" });
+  const { metadata, spec } = (await client.get(builtin.Deployment, "op-system/op")).spec.template;
+  await client.create(builtin.Pod, {
+    metadata: { namespace: "op-system", name: "op-a", labels: metadata?.labels },
+    spec: spec ?? { containers: [] },
+  });
+  const config = { namespace: "op-system", name: "op-config", labels: metadata?.labels };
+  await client.create(builtin.ConfigMap, { metadata: config });
+
+  const late = await installed.run("uninstall --yes --existing-namespace --timeout 5s");
+  assertEquals(late.code, 1);
+  assertMatch(late.err, /after 5s 1 Pod is left, for example "op-system\/op-a"; its permissions and the definitions/);
+  assertEquals(deletedKinds(installed).at(-1), "deployments");
+  await client.delete(builtin.Pod, "op-system/op-a");
+  const { code, err, out } = await installed.run("uninstall --yes --existing-namespace");
+  assertEquals(code, 0, err);
+  assertMatch(out, /^leases\.\S+ "op-system\/op" deleted\nleases\.\S+ "op-system\/op-1" deleted\n/);
+  assertEquals((await client.list(builtin.Lease)).items.map(({ metadata: { name } }) => name), ["other-1"]);
+  assertEquals(await client.find(builtin.ServiceAccount, "op-system/op"), undefined);
+  assertEquals(await client.find(builtin.ConfigMap, "op-system/op-config"), undefined, "that of --run-config");
+});
+
 test("uninstall leaves an object of the same name with other labels alone", async () => {
   await using installed = await Installed.start();
   const labels = { "app.kubernetes.io/instance": "other" };

@@ -119,7 +119,7 @@ interface Answered {
 
 /** @throws UsageError when there are not two words, or beside them an entry */
 function questionOf({ positionals, flags, session }: Call<WhyFlags>): Question {
-  const { entry, not, namespace } = flags;
+  const { entry, not, namespace, member } = flags;
   const [kind = "", name, ...more] = positionals;
   if (entry !== undefined) {
     const other = positionals.length > 0 ? "an object" : not ? "--not" : flags.all ? "--all" : undefined;
@@ -135,7 +135,7 @@ function questionOf({ positionals, flags, session }: Call<WhyFlags>): Question {
       `Example: ${session.operator.name} why deploy default/web`,
     );
   }
-  return { kind, name, namespace, isNot: not };
+  return { kind, name, namespace, isNot: not, ...(member === undefined ? {} : { cluster: member }) };
 }
 
 /** What a question asks for: `deploy web`, `entry 57`. */

@@ -36,6 +36,7 @@ export function etcdArgs(dir: string, ports: Ports): readonly string[] {
     `--advertise-client-urls=${clientUrl}`,
     `--listen-peer-urls=http://${loopback}:0`,
     "--unsafe-no-fsync", // the data lives as long as the test
+    `--quota-backend-bytes=${8 * 2 ** 30}`, // more than etcd's 2 GiB: 200,000 objects and their history are more
     "--heartbeat-interval=20", // ms; a single member waits one election timeout before it serves
     "--election-timeout=200",
   ];

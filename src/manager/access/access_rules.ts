@@ -6,6 +6,7 @@
  */
 import { builtin, type Resource, type Scope, splitKey } from "../../api/mod.ts";
 import {
+  type ActivationCondition,
   type ControllerDefinition,
   type ImpersonationRules,
   isBounded,
@@ -116,8 +117,9 @@ function serviceAccountAccess(accounts: readonly string[] | "all"): readonly Acc
 }
 
 function watchAccess(watch: WatchDefinition, primary: Resource): readonly AccessRule[] {
-  const { resource, role, writes, deletes, track } = watch;
+  const { resource, role, writes, deletes, track, activation } = watch;
   return [
+    ...(activation === undefined ? [] : [conditionAccess(activation)]),
     access(resource, isBounded(resource) ? ["get", "list", "watch"] : ["list", "watch"]),
     ...(writes ? [access(resource, ["patch"])] : []),
     // An apply that creates needs both verbs. A dependent is read live after a conflict, and its owner before a deleted
@@ -133,6 +135,12 @@ function watchAccess(watch: WatchDefinition, primary: Resource): readonly Access
       : []),
     ...(deletes ? [access(resource, ["delete"]), access(primary, ["get"])] : []),
   ];
+}
+
+/** The rule for the object that decides whether a kind is watched: its cache lists and watches by the name. */
+function conditionAccess({ resource, key }: ActivationCondition): AccessRule {
+  const { namespace, name } = splitKey(key);
+  return { ...access(resource, ["list", "watch"]), ...(namespace === undefined ? {} : { namespace }), names: [name] };
 }
 
 /** The rules for leader election with a Lease, and for the Event about each new leader. */

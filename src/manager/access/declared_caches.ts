@@ -33,6 +33,10 @@ export class DeclaredCaches implements Caches {
     this.#caches.deleteThrough(...deleted);
   }
 
+  whyInactive(resource: Resource): string | undefined {
+    return this.#caches.whyInactive(resource);
+  }
+
   otherVersionsOf(resource: Resource): readonly Resource[] {
     return this.#caches.otherVersionsOf(resource);
   }

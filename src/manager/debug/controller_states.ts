@@ -30,6 +30,8 @@ export interface ControllerState {
   readonly isRunning: boolean;
   /** Why it does not run, or why one of its caches does not follow the server. */
   readonly problems: readonly string[];
+  /** The kinds that are not watched now, because their conditions do not hold, and why. Absent if there are none. */
+  readonly inactive?: readonly string[];
   /** Reconciles that may run at the same time, and those that run now. */
   readonly workers: number;
   readonly busyWorkers: number;
@@ -57,8 +59,12 @@ export interface ControllerState {
 
 const maxLanes = 10;
 
-/** Describes one controller. @param statuses those of its caches */
-export function controllerState(member: DebugMember, statuses: readonly InformerStatus[]): ControllerState {
+/** Describes one controller. @param statuses those of its caches @param inactive the kinds that it does not watch now, and why */
+export function controllerState(
+  member: DebugMember,
+  statuses: readonly InformerStatus[],
+  inactive: readonly string[] = [],
+): ControllerState {
   const { definition: { name }, tally, runsOn, queue, failure } = member;
   const backlog = queue?.backlog() ?? { lanes: new Map<string, number>() };
   const lanes = [...backlog.lanes].map(([lane, queued]) => ({ lane, queued })).sort((a, b) => b.queued - a.queued);
@@ -72,6 +78,7 @@ export function controllerState(member: DebugMember, statuses: readonly Informer
     runsOn,
     isRunning: queue !== undefined,
     problems: problems.map(redactText),
+    ...(inactive.length === 0 ? {} : { inactive: inactive.map(redactText) }),
     workers: tally.maxWorkers,
     busyWorkers: tally.busy,
     reconciles: tally.reconciles,

@@ -3,14 +3,24 @@
  *
  *   /debug/controllers  /debug/queues  /debug/keys?state=&limit=&continue=  /debug/caches  /debug/recording?after=
  *   /debug/why?kind=&key=&not=  /debug/why?entry=  /debug/source  /debug/objects  /debug/plan?limit=
- *   /debug/shards  /debug/cpu?seconds=  /debug/heap
+ *   /debug/shards  /debug/clusters  /debug/cpu?seconds=  /debug/heap
  *
+ * With a fleet, `cluster=` names the member that controllers, queues, keys, caches, objects and why are about; without it they
+ * are about the hub, and why about the only cluster that has the object,
  * and of the page that shows them (`page/`).
  *
  * Guarantees: each request passes `debugGuard`; each answer is bounded in bytes and time.
  */
 import { type Clock, scope } from "../../async/mod.ts";
-import { answerWhy, type Explanation, type Question, type Sources, type WhyNot, withShard } from "../../explain/mod.ts";
+import {
+  answerWhy,
+  type Explanation,
+  type KnownController,
+  type Question,
+  type Sources,
+  type WhyNot,
+  withShard,
+} from "../../explain/mod.ts";
 import type { RecordingReader } from "../../observe/mod.ts";
 import type { ServeHandler } from "../../runtime/mod.ts";
 import { debugGuard, jsonResponse, refuse } from "./debug_guard.ts";
@@ -38,6 +48,18 @@ export interface DebugEndpointsOptions {
   readonly program?: Pick<PageSource, "name" | "version">;
   /** Computes what the controllers would write now. @default there are no plans */
   readonly plan?: PlanSource;
+  /** The members of a fleet. @default there is no fleet */
+  readonly members?: DebugMembers;
+}
+
+/** The members of a fleet, as the debug endpoint shows them. */
+export interface DebugMembers {
+  /** The controllers that run in members. */
+  controllers(): readonly KnownController[];
+  /** What each member does. */
+  clusters(): readonly object[];
+  /** What the Manager of a member does at this moment; undefined if it does not run. */
+  find(cluster: string): DebugState | undefined;
 }
 
 /** The most objects of one answer. */
@@ -48,19 +70,25 @@ const readTimeoutMs = 5_000;
 
 /** Creates the handler. */
 export function debugEndpoints(options: DebugEndpointsOptions): ServeHandler {
-  const { state, recording, clock, isLoopback, maxHeapBytes } = options;
+  const { recording, clock, isLoopback, maxHeapBytes } = options;
   const entries = new RecordingAnswers(recording, clock);
   const profiles = new ProfileAnswers({ clock, isLoopback, maxHeapBytes });
   const plans = new PlanAnswers(options);
+  const inCluster = (answer: (state: DebugState, request: Request) => Response) => (request: Request): Response => {
+    const state = stateFor(request, options);
+    return state instanceof Response ? state : answer(state, request);
+  };
   const handlers: Readonly<Record<string, (request: Request) => Response | Promise<Response>>> = {
-    "/debug/queues": () => jsonResponse(200, { now: clock.now(), queues: state.queues() }),
-    "/debug/caches": () => jsonResponse(200, { now: clock.now(), caches: state.caches() }),
-    "/debug/controllers": () =>
-      jsonResponse(200, { now: clock.now(), durationBoundsMs, controllers: state.controllerStates() }),
+    "/debug/queues": inCluster((state) => jsonResponse(200, { now: clock.now(), queues: state.queues() })),
+    "/debug/caches": inCluster((state) => jsonResponse(200, { now: clock.now(), caches: state.caches() })),
+    "/debug/controllers": inCluster((state) =>
+      jsonResponse(200, { now: clock.now(), durationBoundsMs, controllers: state.controllerStates() })
+    ),
     "/debug/shards": () => shardsResponse(options),
-    "/debug/keys": (request) => keysResponse(request, options),
+    "/debug/clusters": () => clustersResponse(options),
+    "/debug/keys": inCluster((state, request) => keysResponse(request, { state, clock })),
     "/debug/source": () => jsonResponse(200, sourceOf(options)),
-    "/debug/objects": () => objectsResponse(state.objects(maxObjects + 1), clock.now()),
+    "/debug/objects": inCluster((state) => objectsResponse(state.objects(maxObjects + 1), clock.now())),
     "/debug/recording": (request) => entries.respond(request),
     "/debug/why": (request) => whyResponse(request, options),
     "/debug/plan": (request) => plans.respond(request),
@@ -76,15 +104,31 @@ export function debugEndpoints(options: DebugEndpointsOptions): ServeHandler {
   }, options);
 }
 
+/** The state that the query of a request means; or a response that refuses it. */
+function stateFor(request: Request, { state, members }: DebugEndpointsOptions): DebugState | Response {
+  const cluster = new URL(request.url).searchParams.get("cluster");
+  if (cluster === null) return state;
+  if (members === undefined) return refuse(404, noFleet);
+  return members.find(cluster) ?? refuse(404, "No member of the fleet with that name runs. /debug/clusters has all");
+}
+
+const noFleet = "This process has no fleet. Start it with run --clusters";
+
+function clustersResponse({ members, clock }: DebugEndpointsOptions): Response {
+  return members === undefined
+    ? refuse(404, noFleet)
+    : jsonResponse(200, { now: clock.now(), clusters: members.clusters() });
+}
+
 /** What a page of a process may ask for. */
-function sourceOf({ state, recording, clock, program, plan }: DebugEndpointsOptions): PageSource {
+function sourceOf({ state, recording, clock, program, plan, members }: DebugEndpointsOptions): PageSource {
   const { lastId, dropped } = recording;
   const first = recording.entries()[0]?.id ?? lastId + 1;
   return {
     kind: "process",
     ...(program ?? { name: "" }),
     now: clock.now(),
-    controllers: state.controllers(),
+    controllers: [...state.controllers(), ...members?.controllers() ?? []],
     hasStates: false,
     canPlan: plan !== undefined,
     firstId: first,
@@ -109,13 +153,14 @@ function shardsResponse({ state, clock }: DebugEndpointsOptions): Response {
  * The answer of `why`: what happened to an object, or why nothing does, or what an entry belongs to; with shards also which
  * replica reconciles the object.
  */
-async function whyResponse(request: Request, { state, recording, clock }: DebugEndpointsOptions): Promise<Response> {
+async function whyResponse(request: Request, options: DebugEndpointsOptions): Promise<Response> {
+  const { state, recording, clock, members } = options;
   const explained = explain(request, {
     entries: recording.entries(),
-    controllers: state.controllers(),
+    controllers: [...state.controllers(), ...members?.controllers() ?? []],
     now: clock.now(),
     dropped: recording.dropped,
-    factsOf: (subject) => state.facts(subject),
+    factsOf: (subject, cluster) => (cluster === undefined ? state : members?.find(cluster))?.facts(subject) ?? {},
   });
   if (explained instanceof Response) return explained;
   const { object } = explained;
@@ -152,5 +197,7 @@ function questionOf(query: URLSearchParams): Question | string {
     return Number.isSafeInteger(entry) && entry >= 1 ? { entry } : "entry is not the id of an entry";
   }
   if (kind === null || name === null) return "kind or key is missing";
-  return { kind, name, namespace: query.get("namespace") ?? undefined, isNot: query.has("not") };
+  const cluster = query.get("cluster") ?? undefined;
+  const namespace = query.get("namespace") ?? undefined;
+  return { kind, name, namespace, isNot: query.has("not"), ...(cluster === undefined ? {} : { cluster }) };
 }

@@ -15,9 +15,16 @@ import {
   resourceName,
   type ResourceVersion,
 } from "../../api/mod.ts";
-import { type CacheProgress, keptPart, problemOf, type ReflectorStatus, type SharedInformer } from "../../cache/mod.ts";
+import {
+  type CacheProgress,
+  ConditionalInformer,
+  keptPart,
+  problemOf,
+  type ReflectorStatus,
+  type SharedInformer,
+} from "../../cache/mod.ts";
 import type { Client } from "../../client/mod.ts";
-import type { ControllerDefinition } from "../../controller/mod.ts";
+import { type ControllerDefinition, inactivityOf } from "../../controller/mod.ts";
 import type { KindNames, KnownController, ProcessFacts, ShardFact, Subject } from "../../explain/mod.ts";
 import { redactText } from "../../observe/mod.ts";
 import type { QueueCounts } from "../../queue/mod.ts";
@@ -115,7 +122,15 @@ export class DebugState {
       const statuses = watches.flatMap(({ resource }) =>
         this.#options.findInformer(member.definition, resource)?.statuses() ?? []
       );
-      return controllerState(member, statuses);
+      return controllerState(member, statuses, this.#inactiveKinds(member.definition));
+    });
+  }
+
+  /** One sentence for each kind that a controller does not watch at this moment. */
+  #inactiveKinds(definition: ControllerDefinition): readonly string[] {
+    return definition.watches.flatMap(({ resource }) => {
+      const why = inactivityOf(this.#options.findInformer(definition, resource)?.activation);
+      return why === undefined ? [] : [`${resourceName(resource)} is not active: ${why}`];
     });
   }
 
@@ -131,8 +146,10 @@ export class DebugState {
     for (const { definition } of this.#options.members()) {
       for (const { resource } of [{ resource: definition.primary }, ...definition.watches]) {
         const informer = this.#options.findInformer(definition, resource);
-        if (informer === undefined || seen.has(informer)) continue;
-        seen.add(informer);
+        // Controllers that watch a kind under conditions share one cache.
+        const cache = informer instanceof ConditionalInformer ? informer.current : informer;
+        if (informer === undefined || cache === undefined || seen.has(cache)) continue;
+        seen.add(cache);
         const names = { resource: resourceName(resource), kind: resource.kind };
         for (const object of informer.lister.list()) {
           if (rows.length >= limit) return rows;
@@ -205,6 +222,8 @@ export class DebugState {
     const informers = members.flatMap(({ definition }) =>
       definition.watches.filter((watch) => resourceName(watch.resource) === resource)
         .flatMap((watch) => this.#options.findInformer(definition, watch.resource) ?? [])
+        // What is not watched may exist all the same.
+        .filter(({ activation }) => inactivityOf(activation) === undefined)
     );
     const problems = informers.flatMap((informer) => informer.statuses()).flatMap((status) => problemOf(status) ?? []);
     const isSynced = informers.length > 0 && informers.every(({ hasSynced }) => hasSynced);

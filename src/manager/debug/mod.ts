@@ -1,6 +1,6 @@
 /** The debug endpoint of a process: what its controllers, queues and caches do at this moment, and why. */
 export type { ControllerState, DebugMember } from "./controller_states.ts";
-export { debugEndpoints, type DebugEndpointsOptions } from "./debug_endpoints.ts";
+export { debugEndpoints, type DebugEndpointsOptions, type DebugMembers } from "./debug_endpoints.ts";
 export { recordingEndpoints, type RecordingEndpointsOptions } from "./recording_endpoints.ts";
 export {
   type CacheState,

@@ -6,6 +6,7 @@
  * members agree without talking to each other, no member has more than 5 % above its part, and a member that joins or
  * leaves moves little more than its own part.
  */
+import { shardHashOf } from "../../api/mod.ts";
 
 /** Number of slots. More slots make shard selectors longer, fewer slots make the parts more unequal. */
 export const slotCount = 256;
@@ -13,44 +14,9 @@ export const slotCount = 256;
 /** How much more than its equal part a member may have: without a limit, one of four members has 20 % more at times. */
 const maxSurplus = 1.05;
 
-const encoder = new TextEncoder();
-
-/** Two halves of a 64-bit number. */
-interface Hash {
-  readonly high: number;
-  readonly low: number;
-}
-
-/** 64-bit FNV-1a of UTF-8, as HashField in k8s.io/apimachinery/pkg/sharding. In halves, because a bigint is 20 times slower. */
-function hashOf(text: string): Hash {
-  // The offset basis 0xcbf29ce484222325, and the prime 2^40 + 0x1b3.
-  let high = 0xcbf29ce4, low = 0x84222325;
-  const add = (byte: number) => {
-    low = (low ^ byte) >>> 0;
-    const product = low * 0x1b3;
-    high = (Math.imul(high, 0x1b3) + (low << 8) + Math.floor(product / 0x1_0000_0000)) >>> 0;
-    low = product >>> 0;
-  };
-  for (let index = 0; index < text.length; index++) {
-    const code = text.charCodeAt(index);
-    if (code < 0x80) add(code);
-    else {
-      for (const byte of encoder.encode(text.slice(index))) add(byte);
-      break;
-    }
-  }
-  return { high, low };
-}
-
-/** The hash of a shard key, as 16 hexadecimal digits. */
-export function shardHash(text: string): string {
-  const { high, low } = hashOf(text);
-  return hex(high, 8) + hex(low, 8);
-}
-
 /** The slot of a shard key. */
 export function slotOf(text: string): number {
-  return hashOf(text).high >>> 24;
+  return shardHashOf(text).high >>> 24;
 }
 
 /**
@@ -149,7 +115,7 @@ function computeAssignment(names: readonly string[]): readonly string[] {
 
 /** How much a member wants a slot. FNV alone is not even enough in its high bits for texts that differ at their end. */
 function scoreOf(member: string, slot: number): number {
-  const { high, low } = hashOf(`${member}/${slot}`);
+  const { high, low } = shardHashOf(`${member}/${slot}`);
   return mixed(mixed(high ^ slot) ^ low);
 }
 

@@ -1,26 +1,11 @@
 import { assert, assertEquals, test } from "../../../tests/testing.ts";
+import { shardHash } from "../../api/mod.ts";
 import { seededRandom } from "../../async/mod.ts";
-import { allSlots, assignSlots, parseSlots, printSlots, shardHash, shardSelector, slotCount, slotOf } from "./slots.ts";
+import { allSlots, assignSlots, parseSlots, printSlots, shardSelector, slotCount, slotOf } from "./slots.ts";
 
-/** FNV-1a as its definition says. */
-function definedHash(text: string): string {
-  let hash = 0xcbf29ce484222325n;
-  for (const byte of new TextEncoder().encode(text)) {
-    hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * 0x100000001b3n);
-  }
-  return hash.toString(16).padStart(16, "0");
-}
-
-test("shardHash() is 64-bit FNV-1a, and the slot is its first byte", () => {
-  const random = seededRandom(1);
-  const texts = ["", "a", "default", "größe", "日本", "0b5e2b3c-6f3c-4f0e-9c38-2f6d4c1e7a55"];
-  for (let length = 0; length < 200; length++) {
-    texts.push(Array.from({ length: length % 40 }, () => String.fromCharCode(32 + random.next() * 600)).join(""));
-  }
-  assertEquals(shardHash("a"), "af63dc4c8601ec8c"); // the value of the reference implementation
-  for (const text of texts) {
-    assertEquals(shardHash(text), definedHash(text), text);
-    assertEquals(slotOf(text), Number.parseInt(definedHash(text).slice(0, 2), 16));
+test("the slot of a shard key is the first byte of its hash", () => {
+  for (const text of ["", "a", "default", "0b5e2b3c-6f3c-4f0e-9c38-2f6d4c1e7a55"]) {
+    assertEquals(slotOf(text), Number.parseInt(shardHash(text).slice(0, 2), 16));
   }
 });
 

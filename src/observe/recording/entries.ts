@@ -363,6 +363,18 @@ export interface CacheEntry extends EntryBase {
   readonly until?: number;
 }
 
+/** A kind that a controller watches under a condition has become active, or has ceased to be. */
+export interface ActivationEntry extends EntryBase {
+  /** What the entry is about. */
+  readonly kind: "activation";
+  /** The kind. */
+  readonly object: ObjectRef;
+  /** True when the controller sees the objects of the kind. */
+  readonly isActive: boolean;
+  /** Why it is not active, as the end of a sentence. */
+  readonly reason?: string;
+}
+
 /** Something that is not of the engine: a user of a simulation, a fault, the simulated cluster. */
 export interface NoteEntry extends EntryBase {
   /** What the entry is about. */
@@ -409,6 +421,7 @@ export type Entry =
   | ReviewEntry
   | ErrorEntry
   | CacheEntry
+  | ActivationEntry
   | NoteEntry;
 
 /**

@@ -124,6 +124,7 @@ export function sizeOf(entry: NewEntry): number {
     case "note":
       return bytes + entry.what.length + sizeOfText(entry.detail) + sizeOfValue(entry.changes);
     case "queue":
+    case "activation":
       return bytes + sizeOfText(entry.reason);
     case "read":
       return bytes + sizeOfText(entry.path) + sizeOfFailure(entry.failure);

@@ -64,6 +64,7 @@ const shapes: Readonly<Record<string, EntryShape>> = {
     required: { cache: "text", object: "ref", state: "text" },
     optional: { reason: "text", error: "text", attempts: "number", until: "number" },
   },
+  activation: { required: { object: "ref", isActive: "flag" }, optional: { reason: "text" } },
   note: { required: { actor: "text", what: "text" }, optional: { detail: "text" } },
 };
 

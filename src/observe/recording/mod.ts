@@ -1,5 +1,6 @@
 /** The recording of what a process saw, decided and did. `entries.ts` has its types. */
 export type {
+  ActivationEntry,
   CacheEntry,
   ChangeEntry,
   EnqueueEntry,

@@ -69,6 +69,7 @@ function masked(entry: StoredEntry): Entry {
     case "event":
       return { ...entry, note: redactText(entry.note) };
     case "queue":
+    case "activation":
       return entry.reason === undefined ? entry : { ...entry, reason: redactText(entry.reason) };
     case "review":
       return {

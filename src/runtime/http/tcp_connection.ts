@@ -2,7 +2,8 @@
  * connectTcp(): one TCP connection to a program, half of which each side can end: what was sent before the end of one direction
  * still gets its answer in the other.
  *
- * Guarantees: a reader that is slow pauses the socket; a read after a break throws its error; dispose ends both directions.
+ * Guarantees: a reader that is slow pauses the socket; a read after a break throws its error; dispose ends both directions; a
+ * port of this machine on which nobody listens refuses, also when the system chose that port for our end.
  */
 import { connect, type Socket } from "node:net";
 import { onAbort } from "../process/mod.ts";
@@ -14,7 +15,7 @@ export interface TcpAddress {
   readonly port: number;
 }
 
-/** Connects. @throws the error of the system, with its `code`; the reason of the signal */
+/** Connects. @throws the error of the system, with its `code`: ECONNREFUSED; the reason of the signal */
 export function connectTcp(address: TcpAddress, signal: AbortSignal): Promise<TcpConnection> {
   return new Promise((resolve, reject) => {
     signal.throwIfAborted();
@@ -31,10 +32,28 @@ export function connectTcp(address: TcpAddress, signal: AbortSignal): Promise<Tc
     socket.once("connect", () => {
       listening[Symbol.dispose]();
       socket.off("error", onError);
+      if (isConnectedToItself(socket)) {
+        socket.destroy();
+        return reject(refused(address));
+      }
       socket.setNoDelay(true);
       resolve(new TcpConnection(socket));
     });
   });
+}
+
+/**
+ * True if both ends are this socket: TCP lets two ends open a connection at once, so a port that is free now answers a client
+ * that happens to get the same port. Who waits for a server would take this for its start, and hold its port.
+ */
+export function isConnectedToItself({ localAddress, localPort, remoteAddress, remotePort }: SocketEnds): boolean {
+  return localPort !== undefined && localPort === remotePort && localAddress === remoteAddress;
+}
+
+type SocketEnds = Pick<Socket, "localAddress" | "localPort" | "remoteAddress" | "remotePort">;
+
+function refused({ hostname, port }: TcpAddress): Error {
+  return Object.assign(new Error(`connect ECONNREFUSED ${hostname}:${port}`), { code: "ECONNREFUSED" });
 }
 
 /** An open connection. */

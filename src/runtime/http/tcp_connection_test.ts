@@ -1,7 +1,9 @@
 /** Tests of connectTcp() over real sockets. */
 import { assertEquals, assertRejects, test } from "../../../tests/testing.ts";
-import { createServer, type Server, type Socket } from "node:net";
-import { connectTcp } from "./tcp_connection.ts";
+import { once } from "node:events";
+import { connect, createServer, type Server, type Socket } from "node:net";
+import { freePort } from "../../../tests/free_port.ts";
+import { connectTcp, isConnectedToItself } from "./tcp_connection.ts";
 
 const never = new AbortController().signal;
 
@@ -56,4 +58,19 @@ test("a port that refuses is an error with its code, and an aborted connection t
   const stop = new AbortController();
   stop.abort(new Error("enough"));
   await assertRejects(() => connectTcp(address, stop.signal), /enough/);
+});
+
+test("a socket that the system connected to itself is no connection, and one to a server is", async () => {
+  const port = await freePort();
+  const own = connect({ host: "127.0.0.1", port, localAddress: "127.0.0.1", localPort: port });
+  await once(own, "connect");
+  assertEquals(isConnectedToItself(own), true);
+  own.destroy();
+
+  const { server, port: serverPort } = await listening((socket) => socket.end());
+  const other = connect({ host: "127.0.0.1", port: serverPort });
+  await once(other, "connect");
+  assertEquals(isConnectedToItself(other), false);
+  other.destroy();
+  await closed(server);
 });

@@ -33,6 +33,7 @@ export class ForeignProcess implements ProxiedProcess {
   readonly token: string;
   unreachableUntil = 0;
   leasesUnreachableUntil = 0;
+  renewsUntil = 0;
   crashesNext = false;
   staleView: StaleView | undefined;
   /** The server has answered a request of it. */

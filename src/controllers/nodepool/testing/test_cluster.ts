@@ -4,6 +4,7 @@
  *
  * The cache is a copy of the server's objects that `sync()` makes, so that a test can use a stale cache.
  */
+import fastJsonPatch, { type Operation } from "fast-json-patch";
 import type { Infer, KubeObject, Resource, StringMap } from "../../../api/mod.ts";
 import { apiVersionOf, isSelected, objectKey, resourceVersion } from "../../../api/mod.ts";
 import { VirtualClock } from "../../../async/mod.ts";
@@ -185,11 +186,24 @@ export class TestCluster {
   }
 
   #patch(path: string, live: StoredObject, body: unknown): Response {
-    if (Array.isArray(body)) return Response.json(this.#store(path, finalizersPatched(live, body)));
+    if (Array.isArray(body)) return this.#patchJson(path, live, body);
     const patch = body as Json & { metadata?: { resourceVersion?: string } };
     const expected = patch.metadata?.resourceVersion;
     if (expected !== undefined && expected !== live.metadata.resourceVersion) return statusResponse(409, "Conflict");
     return Response.json(this.#store(path, owned(merged(live, patch), patch, "nodepool")));
+  }
+
+  /** As kube-apiserver does it: what is missing is equal to null. */
+  #patchJson(path: string, live: StoredObject, operations: readonly Operation[]): Response {
+    const isMissing = (one: Operation) => fastJsonPatch.getValueByPointer(live, one.path) === undefined;
+    const checked = operations.filter((one) => !(one.op === "test" && one.value === null && isMissing(one)));
+    try {
+      const { newDocument } = fastJsonPatch.applyPatch(structuredClone(live), checked);
+      return Response.json(this.#store(path, newDocument));
+    } catch (error) {
+      if (error instanceof fastJsonPatch.JsonPatchError) return statusResponse(422, "Invalid");
+      throw error;
+    }
   }
 
   /** A write without a change keeps the version. A deleted object without finalizers is removed. */
@@ -233,19 +247,6 @@ function merged<T>(live: T, patch: unknown): T {
 
 function isObject(value: unknown): value is Json {
   return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-/** Applies a JSON patch of finalizers. */
-function finalizersPatched(
-  live: StoredObject,
-  operations: readonly { op: string; path: string; value?: unknown }[],
-): StoredObject {
-  const finalizers = [...(live.metadata.finalizers ?? [])];
-  for (const { op, path, value } of operations) {
-    if (op === "add") finalizers.push(...[value].flat().map(String));
-    if (op === "remove") finalizers.splice(Number(path.split("/").at(-1)), 1);
-  }
-  return { ...live, metadata: { ...live.metadata, finalizers } };
 }
 
 /** Makes the writer of a patch the manager of its labels. Caveats: other managers keep all labels. */
