@@ -46,6 +46,7 @@ export {
   NotInCacheError,
   type ObjectOf,
   type OwnWrite,
+  type PartSelection,
   type Projection,
   type QuarantinedLine,
   type ReflectorStatus,
