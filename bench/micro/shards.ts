@@ -3,8 +3,9 @@
  * get their Deployments, what each replica needs for that, how many writes the server counts, and how long the objects of a
  * replica that is killed are without one.
  *
- *   deno run -A bench/micro/shards.ts [foos] [replicas,...] [--selected] [--one-cluster]
+ *   deno run -A bench/micro/shards.ts [foos] [replicas,...] [--selected] [--one-cluster] [--binary=PATH]...
  *
+ * With `--binary`, the first count measures the first binary, the second the second one, and so on, in turn.
  * With `--one-cluster` all counts share a cluster: the first one creates the Deployments, and the others find them.
  * With `--selected` the server has the feature gate ShardedListAndWatch, so it sends each replica only its part.
  *
@@ -27,7 +28,9 @@ const isOneCluster = args.includes("--one-cluster");
 const [foosText = "200000", countsText = "1,2,4"] = args.filter((arg) => !arg.startsWith("--"));
 const foos = Number(foosText);
 const counts = countsText.split(",").map(Number);
-const binary = join(import.meta.dirname ?? ".", "..", "..", "dist", "controller");
+const built = join(import.meta.dirname ?? ".", "..", "..", "dist", "controller");
+const named = args.flatMap((arg) => arg.startsWith("--binary=") ? [arg.slice("--binary=".length)] : []);
+const binaries = named.length > 0 ? named : [built];
 const slotCount = 256;
 const reconcileMetric = "controller_runtime_reconcile_total";
 const lookMs = 200;
@@ -53,7 +56,7 @@ interface ServerCounts {
   readonly events: number;
 }
 
-async function startReplica(cluster: Cluster, expected: number): Promise<Replica> {
+async function startReplica(cluster: Cluster, binary: string, expected: number): Promise<Replica> {
   const port = await freePort();
   const address = `127.0.0.1:${port}`;
   const command = [binary, "run", "foo", "--shards", String(expected), "--workers", "10"];
@@ -131,11 +134,11 @@ async function startCluster(): Promise<Cluster> {
   return cluster;
 }
 
-async function measure(cluster: Cluster, expected: number): Promise<void> {
+async function measure(cluster: Cluster, binary: string, expected: number): Promise<void> {
   await using stack = new AsyncDisposableStack();
   const before = await serverCounts(cluster);
   const startedAt = performance.now();
-  const replicas = await Promise.all(Array.from({ length: expected }, () => startReplica(cluster, expected)));
+  const replicas = await Promise.all(Array.from({ length: expected }, () => startReplica(cluster, binary, expected)));
   for (const replica of replicas) stack.use(replica.process);
   await untilAllSlots(replicas);
   await untilAllDeployments(cluster);
@@ -160,11 +163,36 @@ async function measure(cluster: Cluster, expected: number): Promise<void> {
   await kill(cluster, replicas);
 }
 
+/**
+ * Seconds in which the server sends all Foos and Deployments, in pages, to so many readers at once that decode nothing: no
+ * replica can have read its part sooner, if the server does not select it.
+ */
+async function secondsToSend(cluster: Cluster, readers: number): Promise<number> {
+  const overrides = { kubeconfig: cluster.kubeconfig };
+  const access = await loadClusterAccess({ environment: {}, overrides, workingDirectory: "/" });
+  using transport = clusterTransport(access);
+  const startedAt = performance.now();
+  const kinds = ["/apis/samplecontroller.k8s.io/v1alpha1/foos", "/apis/apps/v1/deployments"];
+  await Promise.all(
+    Array.from({ length: readers }, () => kinds).flat().map(async (path) => {
+      let next: string | undefined = "";
+      while (next !== undefined) {
+        const response: Response = await transport(new Request(`${access.server}${path}?limit=500&continue=${next}`));
+        const head = new TextDecoder().decode((await response.arrayBuffer()).slice(0, 1_000));
+        next = /"continue":"([^"]+)"/.exec(head)?.[1];
+      }
+    }),
+  );
+  return secondsSince(startedAt);
+}
+
 /** Kills a replica, and sees how long its objects are without one. */
 async function kill(cluster: Cluster, [killed, ...others]: readonly Replica[]): Promise<void> {
   if (killed === undefined || others.length === 0) return;
   const overrides = { kubeconfig: cluster.kubeconfig };
   using transport = clusterTransport(await loadClusterAccess({ environment: {}, overrides, workingDirectory: "/" }));
+  const sentAfter = await secondsToSend(cluster, others.length);
+  await cluster.calm();
   const before = await serverCounts(cluster);
   const reconciles = await sumOfReplicas(others, reconcileMetric);
   killed.process.kill();
@@ -178,6 +206,7 @@ async function kill(cluster: Cluster, [killed, ...others]: readonly Replica[]): 
   await cluster.calm();
   const after = await serverCounts(cluster);
   const texts = [
+    `the server sends everything to ${others.length} readers in ${sentAfter.toFixed(1)} s`,
     `one of ${others.length + 1} is killed: ${deletedCount} Deployments are deleted within ${
       deletedAfter.toFixed(1)
     } s`,
@@ -197,8 +226,9 @@ console.log(
 );
 console.log("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |");
 await using shared = isOneCluster ? await startCluster() : undefined;
-for (const expected of counts) {
+for (const [index, expected] of counts.entries()) {
+  const binary = binaries[index % binaries.length] ?? built;
   await using own = shared === undefined ? await startCluster() : undefined;
   const cluster = shared ?? own;
-  if (cluster !== undefined) await measure(cluster, expected);
+  if (cluster !== undefined) await measure(cluster, binary, expected);
 }

@@ -39,7 +39,7 @@ class Site implements AsyncDisposable {
   /** An API server behind an ExternalName Service. */
   static async start(externalName = "localhost"): Promise<Site> {
     const site = new Site();
-    const tls = await authority.issue({ commonName: "drinks", usage: "server", hosts: ["api.default.svc"] });
+    const tls = await authority.issue({ commonName: "api", usage: "server", hosts: ["api.default.svc"] });
     const answer = (request: IncomingMessage, response: ServerResponse) => site.#respond(request, response);
     // It takes only the client whose authority the ConfigMap names.
     site.#server = await LoopbackServer.start({ tls, clientCa: authority.certificate, answer });
