@@ -46,7 +46,6 @@ export {
   NotInCacheError,
   type ObjectOf,
   type OwnWrite,
-  type PartSelection,
   type Projection,
   type QuarantinedLine,
   type ReflectorStatus,

@@ -178,8 +178,10 @@ async function secondsToSend(cluster: Cluster, readers: number): Promise<number>
       let next: string | undefined = "";
       while (next !== undefined) {
         const response: Response = await transport(new Request(`${access.server}${path}?limit=500&continue=${next}`));
-        const head = new TextDecoder().decode((await response.arrayBuffer()).slice(0, 1_000));
-        next = /"continue":"([^"]+)"/.exec(head)?.[1];
+        const bytes = new Uint8Array(await response.arrayBuffer());
+        // A list of custom resources has its metadata at the end.
+        const ends = [bytes.subarray(0, 1_000), bytes.subarray(-1_000)].map((end) => new TextDecoder().decode(end));
+        next = /"continue":"([^"]+)"/.exec(ends.join(" "))?.[1];
       }
     }),
   );

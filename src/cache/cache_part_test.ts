@@ -1,8 +1,8 @@
-import { FakeApi, FakeApiError, type Thing } from "../../tests/fakes/list_watch.ts";
+import { FakeApi } from "../../tests/fakes/list_watch.ts";
 import { assert, assertEquals, assertRejects, test } from "../../tests/testing.ts";
 import type { KubeObject, ListWatch, ResourceVersion, WatchEvent } from "../api/mod.ts";
 import { drain, Latch, VirtualClock } from "../async/mod.ts";
-import { type CachePart, type PartSelection, readsOf } from "./cache_part.ts";
+import { type CachePart, partListWatch } from "./cache_part.ts";
 import { Informer } from "./informer.ts";
 
 function object(name: string, version: string): KubeObject {
@@ -15,13 +15,11 @@ class LetterPart implements CachePart {
   readonly id = "letters";
   letters: readonly string[] = [];
   generation = 0;
-  readonly #gains = new Map<string, number>();
   readonly #started = new Latch();
 
   gain(...letters: readonly string[]): void {
     this.letters = [...this.letters, ...letters];
     this.generation++;
-    for (const letter of letters) this.#gains.set(letter, this.generation);
     this.#started.open();
   }
 
@@ -31,15 +29,6 @@ class LetterPart implements CachePart {
 
   shardSelector(): string | undefined {
     return this.letters.join(" || ");
-  }
-
-  gainedSince(generation: number): PartSelection {
-    const gained = this.letters.filter((letter) => (this.#gains.get(letter) ?? 0) > generation);
-    return {
-      includes: ({ metadata: { name = "" } }) =>
-        gained.includes(name.charAt(0)) && this.letters.includes(name.charAt(0)),
-      shardSelector: () => gained.join(" || "),
-    };
   }
 
   started(signal: AbortSignal): Promise<void> {
@@ -70,7 +59,7 @@ test("only objects of the part are listed, and others that a watch shows count a
       yield [event("ADDED", "a2"), event("ADDED", "b2"), event("MODIFIED", "b1"), event("DELETED", "a1")];
     },
   };
-  const filtered = readsOf(listWatch, part).whole;
+  const filtered = partListWatch(listWatch, part);
   assertEquals((await filtered.list({}, never)).items.map(({ metadata }) => metadata.name), ["a1"]);
   const events = (await Array.fromAsync(filtered.watch({}, never))).flat();
   assertEquals(events.map(({ type }) => type), ["ADDED", "DELETED", "DELETED", "DELETED"]);
@@ -81,7 +70,7 @@ test("a selector that the server refuses is left out from then on; other errors 
   part.gain("a");
   const sent: (string | undefined)[] = [];
   let error: unknown = refused;
-  const { whole: filtered } = readsOf<KubeObject>({
+  const filtered = partListWatch<KubeObject>({
     list({ shardSelector }) {
       sent.push(shardSelector);
       return shardSelector === undefined
@@ -98,7 +87,7 @@ test("a selector that the server refuses is left out from then on; other errors 
   assertEquals(sent, ["a", "a", undefined, undefined]);
 });
 
-test("what a part gains is read at its newest version, and what leaves it is forgotten without a deletion", async () => {
+test("a part that grows is read anew at the newest version, and what leaves it is forgotten without a deletion", async () => {
   const part = new LetterPart();
   const lists: (string | undefined)[] = [];
   const stored = [object("a1", "1"), object("b1", "1"), object("c1", "1")];
@@ -145,81 +134,30 @@ test("what a part gains is read at its newest version, and what leaves it is for
   assert(informer.store.size === 2);
 });
 
-/** A server with a1 and b1, and an informer of the part "a" that follows it. */
-async function follow(clock: VirtualClock) {
+test("there is no resync while a cache reads what its part has gained", async () => {
+  const clock = new VirtualClock();
   const api = new FakeApi({ clock });
   const part = new LetterPart();
-  for (const name of ["a1", "b1"]) api.put(name);
-  const skipped: string[] = [];
-  const informer = new Informer<Thing>({
-    ...{ name: "things", listWatch: api, part, clock },
-    metrics: { count: (name) => void skipped.push(name), observe: () => {}, set: () => {}, forget: () => {} },
-  });
+  const informer = new Informer<KubeObject>({ name: "things", listWatch: api, part, clock });
+  let updates = 0;
+  informer.addHandler({ onUpdate: () => void updates++ }, { resyncMs: 1_000 });
   const stop = new AbortController();
   const running = informer.run(stop.signal);
+  api.put("a1");
   part.gain("a");
   await informer.followPart(never);
-  await drain();
-  return {
-    ...{ api, part, informer },
-    cached: () => [...informer.store.values()].map(({ metadata }) => metadata.name).sort(),
-    stale: () => skipped.filter((name) => name === "reflector_skipped_events_total").length,
-    async [Symbol.asyncDispose]() {
-      stop.abort();
-      await running;
-    },
-  };
-}
-
-test("only what a part has gained is listed, and the watch continues where it was", async () => {
-  await using following = await follow(new VirtualClock());
-  const { api, part, informer } = following;
-  const { version } = api;
-  api.requests.length = 0;
+  await clock.advance(1_500);
+  assertEquals(updates, 1);
+  api.failNext("watch", "hang");
   part.gain("b");
-  const filling = informer.followPart(never);
-  api.put("a1");
-  api.put("b1");
-  api.put("b2");
-  api.delete("b2");
-  await filling;
-  await drain();
-  assertEquals(api.lists(), [{ resourceVersion: "", limit: 500, shardSelector: "b" }]);
-  const watches = api.watches().map(({ resourceVersion, shardSelector }) => [resourceVersion, shardSelector]);
-  assertEquals(watches, [[version, "a || b"]]);
-  assertEquals([following.cached(), following.stale()], [["a1", "b1"], 0]);
-});
-
-test("a full state after a gain is not older than the list of what was gained", async () => {
-  const clock = new VirtualClock();
-  await using following = await follow(clock);
-  const { api, part, informer } = following;
-  part.gain("b");
-  const filling = informer.followPart(never);
-  api.put("b1");
-  api.failNext("watch", new FakeApiError(410, "Expired"));
-  await filling;
-  const { version } = api;
-  api.requests.length = 0;
-  await clock.advance(60_000);
-  assertEquals(api.watches()[0]?.resourceVersion, version);
-  assertEquals(api.watches()[0]?.sendInitialEvents, true);
-});
-
-test("versions that cannot be compared, and a list that is older than the cache, make a gain read everything", async () => {
-  for (const list of ["newest", "5"] as const) {
-    const clock = new VirtualClock();
-    await using following = await follow(clock);
-    const { api, part, informer } = following;
-    if (list === "newest") {
-      api.send([{ type: "BOOKMARK", object: { metadata: { resourceVersion: list as ResourceVersion } } }]);
-      await drain();
-    } else api.restore(Number(list), [...api.objects().values()]);
-    api.requests.length = 0;
-    part.gain("b");
-    await informer.followPart(never);
-    assertEquals(api.lists().length, list === "newest" ? 0 : 1);
-    assertEquals([api.watches()[0]?.sendInitialEvents, api.watches()[0]?.resourceVersion], [true, ""]);
-    assertEquals(following.cached(), ["a1", "b1"]);
-  }
+  const given = new AbortController();
+  const filling = informer.followPart(given.signal);
+  await clock.advance(3_000);
+  assertEquals(updates, 1);
+  given.abort(new Error("no longer held"));
+  await assertRejects(() => filling, /no longer held/);
+  await clock.advance(1_000);
+  assertEquals(updates, 2);
+  stop.abort();
+  await running;
 });

@@ -30,13 +30,6 @@ import type { AddedInfo, ChangeInfo, Tombstone } from "./shared_informer.ts";
 import type { Store } from "./store.ts";
 import { type OwnWrite, type Writer, type WriteThroughResult, WrittenObjects } from "./written_objects.ts";
 
-/** A part that a list has filled. */
-interface FilledPart<T> {
-  /** The version of the list. */
-  readonly version: ResourceVersion;
-  readonly isInPart: (object: T) => boolean;
-}
-
 /** Takes single changes, in the server's order. */
 export interface ChangeSink<T> {
   /**
@@ -50,25 +43,19 @@ export interface ChangeSink<T> {
   remove(object: T, managers?: readonly FieldManager[]): ResourceVersion | undefined;
 }
 
-/** A list that is being collected. It is not visible before the commit; without a commit it is dropped. */
+/** A full state that is being collected. It is not visible before the commit; without a commit it is dropped. */
 export interface Replacement<T> extends ChangeSink<T> {
   /** Objects collected so far. */
   readonly size: number;
   /** Keeps the cached object of `key`: the server sent its current state, but it could not be read. */
   retain(key: ObjectKey): void;
-  /** Replaces the objects that the list is about by the collected ones, in one step. */
+  /** Replaces all objects by the collected state, in one step. */
   commit(version: ResourceVersion): void;
 }
 
 /** What a reflector writes to. The cache implements it; tests implement it too. */
 export interface ReflectorTarget<T> extends ChangeSink<T> {
-  /** Collects a full state. */
   beginReplace(): Replacement<T>;
-  /**
-   * Collects the newest state of a part, at a version that the watch has not reached. The version of the cache stays, and the
-   * watch continues there: what it shows up to the version of the list is no news about the part.
-   */
-  beginFill(isInPart: (object: T) => boolean): Replacement<T>;
   /** Everything up to `version` has been taken. */
   advance(version: ResourceVersion): void;
   /** Deletes all objects: the resource does not exist any more. */
@@ -104,8 +91,6 @@ export class CacheWriter<T extends KubeObject> implements ReflectorTarget<T> {
   readonly #written: WrittenObjects<T>;
   #hasSynced = false;
   #initialInfo = initialAdd;
-  /** The parts that were filled at versions which the watch has not reached. */
-  #filled: readonly FilledPart<T>[] = [];
 
   constructor(options: CacheWriterOptions<T>) {
     this.#options = options;
@@ -136,10 +121,8 @@ export class CacheWriter<T extends KubeObject> implements ReflectorTarget<T> {
       }
     }
     const old = store.get(key);
-    if (old === undefined && this.#filled.length > 0 && this.#isGone(object)) return version;
     const order = old === undefined ? 1 : orderOf(old, object);
     if (order <= 0) {
-      if (this.#isLate(version)) return version;
       if (order < 0) onStale(key);
       return undefined;
     }
@@ -148,17 +131,6 @@ export class CacheWriter<T extends KubeObject> implements ReflectorTarget<T> {
     this.#put(key, old, current, { via: "watch", managers, sent: object });
     onRead(key);
     return version;
-  }
-
-  /** True for an event about an object that a newer list of its part does not have: it is deleted. */
-  #isGone(object: T): boolean {
-    const { resourceVersion: version } = object.metadata;
-    return this.#filled.some((part) => isListed(version, part) && part.isInPart(object));
-  }
-
-  /** True for a version that a list of a part has gone beyond: the watch shows it after the list. */
-  #isLate(version: ResourceVersion | undefined): boolean {
-    return this.#filled.some((part) => isListed(version, part));
   }
 
   /** Takes the response to a write, or a live read. See `SharedInformer.writeThrough`. */
@@ -259,12 +231,6 @@ export class CacheWriter<T extends KubeObject> implements ReflectorTarget<T> {
     return order === "older" || order === "same";
   }
 
-  /** True for a state that this process has overwritten or deleted. */
-  #isOverwritten(key: ObjectKey, object: T): boolean {
-    const { uid, resourceVersion: version } = object.metadata;
-    return this.#written.isDeleted(uid) || this.#written.judge(key, version) === "older";
-  }
-
   /** As {@link #isWritten}, for the deletion that an event shows. */
   #isDeletionKnown(key: ObjectKey, object: T): boolean {
     const { uid, resourceVersion: version } = object.metadata;
@@ -289,8 +255,7 @@ export class CacheWriter<T extends KubeObject> implements ReflectorTarget<T> {
     // The deletion was delivered before, or the object was never in the cache.
     if (old === undefined) return version;
     const { resourceVersion: cached } = old.metadata;
-    if (cached !== undefined && version !== undefined && isOlder(version, cached)) {
-      if (this.#isLate(version)) return version;
+    if (cached !== undefined && version !== undefined && (compareResourceVersions(version, cached) ?? 0) < 0) {
       onStale(key);
       return undefined;
     }
@@ -305,12 +270,7 @@ export class CacheWriter<T extends KubeObject> implements ReflectorTarget<T> {
     return new CollectedState(this.#options, (next, version) => this.#replace(next, version));
   }
 
-  beginFill(isInPart: (object: T) => boolean): Replacement<T> {
-    return new CollectedState(this.#options, (next, version) => this.#fill(next, { version, isInPart }));
-  }
-
   advance(version: ResourceVersion): void {
-    if (this.#filled.length > 0) this.#filled = this.#filled.filter((part) => isOlder(version, part.version));
     this.#written.advance(version, (key) => {
       const lastKnown = this.#options.store.get(key);
       if (lastKnown !== undefined) this.#drop(key, { lastKnown, isFinalStateKnown: false }, { via: "watch" });
@@ -345,28 +305,9 @@ export class CacheWriter<T extends KubeObject> implements ReflectorTarget<T> {
     return new Set(this.#written.keys());
   }
 
-  /** As {@link #replace}, but only for the objects of a part. */
-  #fill(next: Map<ObjectKey, T>, part: FilledPart<T>): void {
-    const { store, changes } = this.#options;
-    const origin: Origin = { via: "list", list: changes?.listed(part.version, next, false) };
-    this.#filled = [...this.#filled, part];
-    for (const [key, old] of [...store.entries()]) {
-      const isNewer = isOlder(part.version, old.metadata.resourceVersion);
-      if (next.has(key) || isNewer || !part.isInPart(old)) continue;
-      this.#drop(key, { lastKnown: old, isFinalStateKnown: false }, origin);
-    }
-    for (const [key, object] of next) {
-      const old = store.get(key);
-      // What was given away since then is no longer in the part.
-      if (!part.isInPart(object) || (!this.#written.isEmpty && this.#isOverwritten(key, object))) continue;
-      if (old === undefined || orderOf(old, object) > 0) this.#put(key, old, object, origin);
-    }
-    this.#options.onAdvanced();
-  }
-
   #replace(next: Map<ObjectKey, T>, version: ResourceVersion): void {
     const { store, fanOut, onReplaced, changes, part } = this.#options;
-    this.#filled = [];
+    // What the part has lost while the state was read is dropped as well.
     if (part !== undefined) { for (const [key, object] of next) if (!part.includes(object)) next.delete(key); }
     // A server that was restored from a backup has lost later writes.
     if (isOlder(version, store.lastSyncResourceVersion)) this.#written.clear();
@@ -409,7 +350,7 @@ export class CacheWriter<T extends KubeObject> implements ReflectorTarget<T> {
   }
 }
 
-/** A list that is being collected. It reuses cached objects that have not changed, which also avoids updates. */
+/** A full state that is being collected. It reuses cached objects that have not changed, which also avoids updates. */
 class CollectedState<T extends KubeObject> implements Replacement<T> {
   readonly #options: CacheWriterOptions<T>;
   readonly #replace: (next: Map<ObjectKey, T>, version: ResourceVersion) => void;
@@ -453,11 +394,6 @@ class CollectedState<T extends KubeObject> implements Replacement<T> {
   }
 }
 
-function isListed<T>(version: ResourceVersion | undefined, part: FilledPart<T>): boolean {
-  return version !== undefined && !isOlder(part.version, version);
-}
-
-/** False when they cannot be compared. */
 function isOlder(version: ResourceVersion, than: ResourceVersion | undefined): boolean {
   return than !== undefined && (compareResourceVersions(version, than) ?? 0) < 0;
 }

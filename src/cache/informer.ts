@@ -17,7 +17,7 @@ import { type Clock, Latch, onAbort, systemClock, systemRandom } from "../async/
 import { type Logger, logger } from "../observe/mod.ts";
 import { BodyLoader, type LoadedBodies, nothingLoaded } from "./body_loader.ts";
 import { BoundedBodies } from "./bounded_bodies.ts";
-import { readsOf } from "./cache_part.ts";
+import { partListWatch } from "./cache_part.ts";
 import { CacheWriter } from "./cache_writer.ts";
 import type { CacheErrorOrigin, InformerOptions } from "./informer_options.ts";
 import { Lister } from "./lister.ts";
@@ -100,6 +100,7 @@ export class Informer<T extends KubeObject> implements SharedInformer<T> {
   readonly #listeners: ListenerSource<T> = {
     attach: (listener, onInitial) => this.#attach(listener, onInitial),
     values: () => this.#store.values(),
+    isFilling: () => this.#fillWaits.size > 0,
   };
   #life: "new" | "running" | "stopped" = "new";
   /** The generation of the part in the cache; -1 before the first full state. */
@@ -128,7 +129,6 @@ export class Informer<T extends KubeObject> implements SharedInformer<T> {
     this.lister = new Lister({ resource: name, store: this.#store });
     this.#waiters = new VersionWaiters(clock);
     const { watchList, pageSize, checkConsistency, timing, recovery, notOlderThan, part } = options;
-    const reads = part && readsOf(listWatch, part);
     const { recorder, recordedAs = { resource: name, kind: options.expected?.kind ?? name } } = options;
     const changes = recorder && new RecordedChanges({ recorder, cache: name, resource: recordedAs });
     this.#writer = this.#createWriter(changes);
@@ -136,8 +136,8 @@ export class Informer<T extends KubeObject> implements SharedInformer<T> {
     this.#reflector = new Reflector({
       ...{
         name,
-        listWatch: reads?.whole ?? listWatch,
-        part: reads,
+        listWatch: part === undefined ? listWatch : partListWatch(listWatch, part),
+        generation: part === undefined ? undefined : () => part.generation,
         notOlderThan,
         watchList,
         pageSize,

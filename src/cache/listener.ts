@@ -288,6 +288,8 @@ export interface ListenerSource<T> {
   attach(listener: Listener<T>, onInitial: () => void): Disposable;
   /** The cached objects. */
   values(): Iterable<T>;
+  /** True while it reads objects that it lacks. */
+  isFilling(): boolean;
 }
 
 /** Options of a {@link Registration}. */
@@ -399,6 +401,8 @@ export class Registration<T> implements HandlerRegistration {
     const { listener } = this.#options;
     // A handler that still processes the previous resync gets no further one: its backlog would only grow.
     if (!this.hasSynced || this.#isResyncing) return;
+    // The lists of what a cache lacks are more urgent, and its objects are delivered as changes.
+    if ([...this.#attachments.keys()].some((source) => source.isFilling())) return;
     this.#isResyncing = true;
     for (const source of this.#attachments.keys()) {
       for (const object of source.values()) listener.updated(object, object, observedChange);

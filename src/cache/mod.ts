@@ -1,5 +1,5 @@
 /** The cache: a copy of a part of the cluster, with notifications. Reflector, Store, Indexer, Informer, Lister. */
-export type { CachePart, PartSelection } from "./cache_part.ts";
+export type { CachePart } from "./cache_part.ts";
 export { defaultTiming, type ReflectorTiming, type ServerRecovery } from "./reflector_state.ts";
 export { Reflector, type ReflectorOptions } from "./reflector.ts";
 export type { CacheLimit } from "./bounded_bodies.ts";

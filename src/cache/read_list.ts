@@ -12,7 +12,7 @@ import { classify } from "./reflector_state.ts";
 /** What to list, and how. */
 interface ListRequest<T> {
   readonly listWatch: ListWatch<T>;
-  readonly target: Pick<ReflectorTarget<T>, "beginReplace">;
+  readonly target: ReflectorTarget<T>;
   /** "" for a consistent read, "0" for any version that the server has in memory, else not older than this. */
   readonly version: ResourceVersion | "" | "0";
   /** Maximum number of items in a page; undefined: no paging. */

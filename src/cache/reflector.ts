@@ -2,11 +2,9 @@
  * Reflector: keeps a target (the cache) equal to the server's state, from a ListWatch, for as long as it runs.
  *
  *   streaming (WatchList) or listing (pages) -> watching -> waiting -> ...
- *                                               |    ^
- *                                               filling
  *
- * A state machine: `streaming` and `listing` read a full state, `watching` follows the changes from its version, `filling`
- * reads what its part has gained, and `waiting` is between attempts. Each phase has one method that does its work and returns the next phase; `reflector_state.ts`
+ * A state machine: `streaming` and `listing` read a full state, `watching` follows the changes from its version, `waiting`
+ * is between attempts. Each phase has one method that does its work and returns the next phase; `reflector_state.ts`
  * decides what follows from a failure, `watch_stream.ts` reads a watch.
  *
  * Guarantees: versions are requested as behaviours 1-6 say; what a watch can resume is never listed again; a failure
@@ -16,7 +14,6 @@
 import type { KubeObject, ListWatch, ObjectKey, ResourceVersion } from "../api/mod.ts";
 import { Backoff, type Clock, type Random, type Scope, scope, systemClock, systemRandom } from "../async/mod.ts";
 import { type Logger, logger } from "../observe/mod.ts";
-import type { PartReads } from "./cache_part.ts";
 import type { ReflectorTarget } from "./cache_writer.ts";
 import { findInconsistency, type SyncedState } from "./consistency_check.ts";
 import { type CacheMetrics, noCacheMetrics } from "./metrics.ts";
@@ -63,9 +60,9 @@ export interface ReflectorOptions<T extends KubeObject> {
   readonly log?: Logger;
   /** @default noCacheMetrics */
   readonly metrics?: CacheMetrics;
-  /** The part that `listWatch` reads: a higher generation makes earlier reads incomplete. @default it never grows */
-  readonly part?: Omit<PartReads<T>, "whole">;
-  /** Called when the target has all of a generation of the part. @default not called */
+  /** The generation of the part that `listWatch` reads: a higher one makes earlier reads incomplete. @default always 0 */
+  readonly generation?: () => number;
+  /** Called when a full state is in the target, with the generation that it began with. @default not called */
   readonly onFilled?: (generation: number) => void;
   /** Called with each status that may be news. @default not called */
   readonly onStatus?: (status: ReflectorStatus) => number | undefined;
@@ -79,9 +76,8 @@ const settlingMs = 30_000;
 /** Keeps one target equal to one ListWatch. */
 export class Reflector<T extends KubeObject> {
   readonly #options: Required<
-    Omit<ReflectorOptions<T>, "timing" | "watchList" | "notOlderThan" | "part" | "onStatus" | "onFilled">
+    Omit<ReflectorOptions<T>, "timing" | "watchList" | "notOlderThan" | "onStatus" | "onFilled">
   >;
-  readonly #part: ReflectorOptions<T>["part"];
   readonly #onStatus: ReflectorOptions<T>["onStatus"];
   readonly #onFilled: ReflectorOptions<T>["onFilled"];
   readonly #timing: ReflectorTiming;
@@ -91,10 +87,8 @@ export class Reflector<T extends KubeObject> {
   readonly #quarantine = new Quarantine();
   readonly #labels: { readonly name: string };
   #status: ReflectorStatus = { kind: "starting" };
-  /** The generation of the last read that was begun. */
+  /** The generation of the last full state that was begun. */
   #generation = -1;
-  /** The generation that the target has all of. */
-  #filled = -1;
   #isRefillDue = false;
   /** What it does now. */
   #current: Scope | undefined;
@@ -122,7 +116,6 @@ export class Reflector<T extends KubeObject> {
     const { notOlderThan } = options;
     this.#state = new ReflectorState({ watchList, pageSize, notOlderThan, internalErrorRetryMs, clock });
     this.#labels = { name };
-    this.#part = options.part;
     this.#onStatus = options.onStatus;
     this.#onFilled = options.onFilled;
     this.#options = {
@@ -135,6 +128,7 @@ export class Reflector<T extends KubeObject> {
       log,
       checkConsistency: options.checkConsistency ?? false,
       metrics: options.metrics ?? noCacheMetrics,
+      generation: options.generation ?? (() => 0),
       recovery: options.recovery ?? noRecovery(clock),
       onInconsistency: options.onInconsistency ?? ((error) => log.error("cache differs from server", { error })),
     };
@@ -160,7 +154,7 @@ export class Reflector<T extends KubeObject> {
     if (this.#quarantine.size > 0) this.#quarantine.release(key);
   }
 
-  /** Reads what the part has gained up to this generation, unless that was read or is being read. */
+  /** Reads the newest full state, unless one of this generation was read or is being read. */
   refill(generation: number): void {
     // The first full state will have it.
     if (this.#current === undefined) return;
@@ -172,13 +166,13 @@ export class Reflector<T extends KubeObject> {
   /** Works until aborted. Never rejects. */
   async run(signal: AbortSignal): Promise<void> {
     // A part that another process had before must be read as it left it.
-    let phase = (this.#part?.generation ?? 0) > 0 ? this.#state.refill() : this.#state.syncPhase();
+    let phase = this.#options.generation() > 0 ? this.#state.refill() : this.#state.syncPhase();
     this.#options.metrics.set("informer_following", this.#labels, 0);
     while (!signal.aborted) {
       using current = scope(signal);
       this.#current = current;
       const next = await this.#step(phase, current.signal);
-      phase = this.#isRefillDue ? this.#state.fill(next) : next;
+      phase = this.#isRefillDue ? this.#state.refill() : next;
       this.#isRefillDue = false;
     }
     this.#status = { kind: "stopped" };
@@ -191,8 +185,6 @@ export class Reflector<T extends KubeObject> {
         return await this.#watch({ hasInitialEvents: true }, signal);
       case "listing":
         return await this.#list(signal);
-      case "filling":
-        return await this.#fill(signal);
       case "watching":
         return await this.#watch({ hasInitialEvents: false }, signal);
       case "waiting":
@@ -223,32 +215,6 @@ export class Reflector<T extends KubeObject> {
       return { kind: "watching" };
     } catch (error) {
       return this.#state.afterFailedSync(classify(error), "listing");
-    }
-  }
-
-  /** Reads what the part has gained while no watch runs: the next one continues where the last one was. */
-  async #fill(signal: AbortSignal): Promise<Phase> {
-    const { clock, target, metrics, log } = this.#options;
-    const gained = this.#part?.gainedSince(this.#filled);
-    if (gained === undefined) return { kind: "watching" };
-    this.#working({ kind: "listing" });
-    const generation = this.#begin();
-    metrics.count("reflector_lists_total", this.#labels);
-    try {
-      const list = await readList({
-        ...{ listWatch: gained.listWatch, version: "", pageSize: this.#options.pageSize, clock },
-        target: { beginReplace: () => target.beginFill(gained.includes) },
-        timeoutMs: this.#timing.listTimeoutMs,
-      }, signal);
-      if (signal.aborted) return { kind: "filling" };
-      const next = this.#state.filled(list.version);
-      if (next.kind !== "watching") return next;
-      list.replacement.commit(list.version);
-      log.debug("read what the part has gained", { version: list.version, objects: list.replacement.size });
-      this.#filledUpTo(generation);
-      return next;
-    } catch (error) {
-      return this.#state.afterFailedFill(classify(error));
     }
   }
 
@@ -287,10 +253,7 @@ export class Reflector<T extends KubeObject> {
     const durationMs = clock.monotonic() - startedAt;
     metrics.observe("reflector_watch_duration_seconds", this.#labels, durationMs / 1000);
     metrics.observe("reflector_items_per_watch", this.#labels, reader.events);
-    if (!signal.aborted) return this.#afterStream(end, reader, durationMs);
-    if (reader.isReadingInitialEvents) return { kind: "streaming" };
-    this.#state.watched(reader.version, reader.hasProgressed);
-    return { kind: "watching" };
+    return signal.aborted ? { kind: "watching" } : this.#afterStream(end, reader, durationMs);
   }
 
   #reader(hasInitialEvents: boolean, signal: AbortSignal): EventReader<T> {
@@ -373,8 +336,7 @@ export class Reflector<T extends KubeObject> {
     const entry = this.#onStatus?.(this.#status);
     log.info("retrying", { ...failure, attempts: this.#attempts, delayMs, entry });
     await (isServerFailure ? recovery : clock).sleep(delayMs, signal).catch(() => {});
-    if (phase.then === "sync") return this.#state.syncPhase();
-    return { kind: phase.then === "fill" ? "filling" : "watching" };
+    return phase.then === "sync" ? this.#state.syncPhase() : { kind: "watching" };
   }
 
   /** A failure during an outage says nothing about the time after it, so that the backoff starts over then. */
@@ -405,20 +367,15 @@ export class Reflector<T extends KubeObject> {
     this.#onStatus?.(this.#status);
   }
 
-  /** All of the part as it is now is being read, or what it lacks. @returns its generation */
+  /** A full state is being read from now on. @returns its generation */
   #begin(): number {
-    return this.#generation = this.#part?.generation ?? 0;
-  }
-
-  #filledUpTo(generation: number): void {
-    this.#filled = generation;
-    this.#onFilled?.(generation);
+    return this.#generation = this.#options.generation();
   }
 
   #synced(version: ResourceVersion, generation: number, signal: AbortSignal): void {
     const { log, target, checkConsistency } = this.#options;
     log.debug("synced", { version });
-    this.#filledUpTo(generation);
+    this.#onFilled?.(generation);
     if (!checkConsistency) return;
     const unconfirmed = target.unconfirmedKeys();
     const entries = new Map(target.entries());

@@ -7,7 +7,7 @@
  * unreliable, and after the resource was missing. It is requested at the last version seen; at "" only if that fails
  * as well, and only once.
  */
-import { type ApiStatus, compareResourceVersions, isComparable, type ResourceVersion } from "../api/mod.ts";
+import type { ApiStatus, ResourceVersion } from "../api/mod.ts";
 import type { Clock } from "../async/mod.ts";
 import type { WaitReason } from "./status.ts";
 
@@ -17,12 +17,10 @@ export type Phase =
   | { readonly kind: "streaming" }
   /** Reads a full state in pages. */
   | { readonly kind: "listing" }
-  /** Reads in pages what its part has gained. */
-  | { readonly kind: "filling" }
   /** Follows the changes from the last version. */
   | { readonly kind: "watching" }
   /** Waits before the next attempt. */
-  | { readonly kind: "waiting"; readonly failure: Failure; readonly then: "sync" | "fill" | "watch" };
+  | { readonly kind: "waiting"; readonly failure: Failure; readonly then: "sync" | "watch" };
 
 /** Options of a {@link ReflectorState}. */
 export interface ReflectorStateOptions {
@@ -49,8 +47,6 @@ export class ReflectorState {
   readonly #options: ReflectorStateOptions;
   #version: ResourceVersion | "" | "0" = "";
   #isVersionUnavailable = false;
-  /** The version of what was gained since the last full state: the next full state must not be older. */
-  #filledVersion: ResourceVersion | undefined;
   /** The next full state must be the newest one. */
   #needsNewest = false;
   #usesStreams: boolean;
@@ -74,17 +70,12 @@ export class ReflectorState {
   /** The version for a list. At first "0", which the server serves from memory, or the option `notOlderThan`. */
   get listVersion(): ResourceVersion | "" | "0" {
     if (this.#isVersionUnavailable || this.#needsNewest) return "";
-    return this.#version === "" ? this.#options.notOlderThan ?? "0" : this.#newestVersion;
+    return this.#version === "" ? this.#options.notOlderThan ?? "0" : this.#version;
   }
 
   /** The version for a stream of the full state: "" at first, for a consistent read. */
   get streamVersion(): ResourceVersion | "" | "0" {
-    return this.#isVersionUnavailable || this.#needsNewest ? "" : this.#newestVersion;
-  }
-
-  get #newestVersion(): ResourceVersion | "" | "0" {
-    const filled = this.#filledVersion;
-    return filled !== undefined && (compareResourceVersions(filled, this.#version) ?? 0) > 0 ? filled : this.#version;
+    return this.#isVersionUnavailable || this.#needsNewest ? "" : this.#version;
   }
 
   /** Items per page; undefined where paging would make the server bypass its cache (behaviour 4). */
@@ -114,29 +105,9 @@ export class ReflectorState {
     return this.syncPhase();
   }
 
-  /**
-   * The cache must contain more than before, and `interrupted` was what came next: a cache that is up to date gets only what
-   * it lacks.
-   */
-  fill(interrupted: Phase): Phase {
-    const needsAll = interrupted.kind === "streaming" || interrupted.kind === "listing" ||
-      (interrupted.kind === "waiting" && interrupted.then === "sync");
-    // Only versions that can be compared tell whether an event or the list is newer.
-    return needsAll || !isComparable(this.#version) ? this.refill() : { kind: "filling" };
-  }
-
-  /** What was gained was read at `version`. The watch continues where it was, so that must be older. */
-  filled(version: ResourceVersion): Phase {
-    if (!isComparable(version) || (compareResourceVersions(version, this.#version) ?? -1) < 0) return this.refill();
-    this.#filledVersion = version;
-    this.#missing = 0;
-    return { kind: "watching" };
-  }
-
   /** A full state was read. */
   synced(version: ResourceVersion | ""): void {
     this.#version = version;
-    this.#filledVersion = undefined;
     this.#isVersionUnavailable = false;
     this.#needsNewest = false;
     this.#interruptedStreams = 0;
@@ -194,14 +165,6 @@ export class ReflectorState {
     return wait;
   }
 
-  /** What was gained could not be read. */
-  afterFailedFill(failure: Failure): Phase {
-    this.#countMissing(failure);
-    if (!this.isMissing && failure.reason !== "rejected") return { kind: "waiting", failure, then: "fill" };
-    this.#needsNewest = true;
-    return { kind: "waiting", failure, then: "sync" };
-  }
-
   /** A watch was rejected or ended with an error. */
   afterFailedWatch(failure: Failure): Phase {
     this.#countMissing(failure);
@@ -249,7 +212,6 @@ export class ReflectorState {
     if (!this.isMissing) return;
     // If the resource is created again, it has another history of versions.
     this.#version = "";
-    this.#filledVersion = undefined;
     this.#isVersionUnavailable = false;
   }
 }

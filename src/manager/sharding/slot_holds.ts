@@ -18,8 +18,6 @@ export interface ShardTerm extends WriteAuthority {
 /** One slot, from gaining it to giving it away or losing it. */
 export class SlotHold implements WriteAuthority {
   readonly slot: number;
-  /** The generation of the {@link SlotHolds} that began with it. */
-  readonly generation: number;
   readonly #term: ShardTerm;
   readonly #end = new AbortController();
   readonly #drain = new AbortController();
@@ -28,9 +26,8 @@ export class SlotHold implements WriteAuthority {
   #running = 0;
   #isDraining = false;
 
-  constructor(slot: number, generation: number, term: ShardTerm, onEnd: (hold: SlotHold) => void) {
+  constructor(slot: number, term: ShardTerm, onEnd: (hold: SlotHold) => void) {
     this.slot = slot;
-    this.generation = generation;
     this.#term = term;
     this.#onEnd = onEnd;
   }
@@ -161,7 +158,7 @@ export class SlotHolds {
   gain(slots: Iterable<number>, term: ShardTerm): void {
     if (term.signal.aborted) return;
     const gained = [...slots].filter((slot) => !this.#holds.has(slot)).map((slot) => {
-      const hold = new SlotHold(slot, this.#generation + 1, term, (ended) => this.#ended(ended));
+      const hold = new SlotHold(slot, term, (ended) => this.#ended(ended));
       this.#holds.set(slot, hold);
       return hold;
     });

@@ -3,7 +3,7 @@
  * rule, so that controllers that divide a kind in the same way share a cache.
  */
 import type { KubeObject } from "../../api/mod.ts";
-import type { CachePart, PartSelection } from "../../cache/mod.ts";
+import type { CachePart } from "../../cache/mod.ts";
 import type { SlotRule } from "./shard_key.ts";
 import type { SlotHolds } from "./slot_holds.ts";
 import { type SelectableField, shardSelector } from "./slots.ts";
@@ -38,28 +38,8 @@ class SlotPart implements CachePart {
   }
 
   shardSelector(): string | undefined {
-    return this.#selectorOf(this.#holds.slots);
-  }
-
-  gainedSince(generation: number): PartSelection {
-    const holds = this.#holds;
-    const until = holds.generation;
-    const isGained = (slot: number) => {
-      const gainedAt = holds.get(slot)?.generation;
-      return gainedAt !== undefined && gainedAt > generation && gainedAt <= until;
-    };
-    return {
-      includes: (object) => {
-        const slot = this.#options.slotOf(object);
-        return slot !== undefined && isGained(slot);
-      },
-      shardSelector: () => this.#selectorOf(new Set([...holds.slots].filter(isGained))),
-    };
-  }
-
-  #selectorOf(slots: ReadonlySet<number>): string | undefined {
     const { field } = this.#options;
-    return field === undefined ? undefined : shardSelector(slots, field);
+    return field === undefined ? undefined : shardSelector(this.#holds.slots, field);
   }
 
   started(signal: AbortSignal): Promise<void> {
