@@ -16,7 +16,7 @@ import { join } from "node:path";
 import process from "node:process";
 import { setTimeout as sleep } from "node:timers/promises";
 import { builtin } from "../../src/api/mod.ts";
-import { Client, clusterTransport, isNotFound, loadClusterAccess } from "../../src/client/mod.ts";
+import { Client, clusterTransport, isNotFound, loadClusterAccess, type Transport } from "../../src/client/mod.ts";
 import { Cluster } from "../cluster.ts";
 import { freePort } from "../free_port.ts";
 import { MeasuredProcess } from "../measured_process.ts";
@@ -167,17 +167,14 @@ async function measure(cluster: Cluster, binary: string, expected: number): Prom
  * Seconds in which the server sends all Foos and Deployments, in pages, to so many readers at once that decode nothing: no
  * replica can have read its part sooner, if the server does not select it.
  */
-async function secondsToSend(cluster: Cluster, readers: number): Promise<number> {
-  const overrides = { kubeconfig: cluster.kubeconfig };
-  const access = await loadClusterAccess({ environment: {}, overrides, workingDirectory: "/" });
-  using transport = clusterTransport(access);
+async function secondsToSend(server: string, transport: Transport, readers: number): Promise<number> {
   const startedAt = performance.now();
   const kinds = ["/apis/samplecontroller.k8s.io/v1alpha1/foos", "/apis/apps/v1/deployments"];
   await Promise.all(
     Array.from({ length: readers }, () => kinds).flat().map(async (path) => {
       let next: string | undefined = "";
       while (next !== undefined) {
-        const response: Response = await transport(new Request(`${access.server}${path}?limit=500&continue=${next}`));
+        const response: Response = await transport(new Request(`${server}${path}?limit=500&continue=${next}`));
         const bytes = new Uint8Array(await response.arrayBuffer());
         // A list of custom resources has its metadata at the end.
         const ends = [bytes.subarray(0, 1_000), bytes.subarray(-1_000)].map((end) => new TextDecoder().decode(end));
@@ -192,8 +189,9 @@ async function secondsToSend(cluster: Cluster, readers: number): Promise<number>
 async function kill(cluster: Cluster, [killed, ...others]: readonly Replica[]): Promise<void> {
   if (killed === undefined || others.length === 0) return;
   const overrides = { kubeconfig: cluster.kubeconfig };
-  using transport = clusterTransport(await loadClusterAccess({ environment: {}, overrides, workingDirectory: "/" }));
-  const sentAfter = await secondsToSend(cluster, others.length);
+  const access = await loadClusterAccess({ environment: {}, overrides, workingDirectory: "/" });
+  using transport = clusterTransport(access);
+  const sentAfter = await secondsToSend(access.server, transport, others.length);
   await cluster.calm();
   const before = await serverCounts(cluster);
   const reconciles = await sumOfReplicas(others, reconcileMetric);

@@ -10,8 +10,9 @@ import fc from "fast-check";
 import { FakeApi, FakeApiError, type Thing } from "../../tests/fakes/list_watch.ts";
 import { assert, assertEquals, test } from "../../tests/testing.ts";
 import { keyOf, type ListWatch } from "../api/mod.ts";
-import { type Clock, drain, Latch, type Random, seededRandom, VirtualClock } from "../async/mod.ts";
-import { type CachePart, Informer } from "./mod.ts";
+import { type Clock, drain, type Random, seededRandom, VirtualClock } from "../async/mod.ts";
+import { Informer } from "./mod.ts";
+import { letterOf, LetterPart } from "./testing/letter_part.ts";
 
 const runs = 2_000;
 const slots = ["a", "b", "c", "d"];
@@ -42,44 +43,15 @@ const step = fc.oneof(
 /** The cache follows a part. */
 const start = [{ kind: "gain", name: "a" }, { kind: "gain", name: "b" }, { kind: "waitLong", name: "" }];
 
-function slotOf(thing: { readonly metadata: { readonly name?: string } }): string {
-  return thing.metadata.name?.charAt(0) ?? "";
-}
-
 function numberOf(thing: Thing): number {
   return Number(thing.metadata.resourceVersion);
-}
-
-/** A part of letters. */
-class Letters implements CachePart {
-  readonly id = "letters";
-  readonly held = new Map<string, number>();
-  generation = 0;
-  readonly #started = new Latch();
-
-  gain(letter: string): void {
-    this.held.set(letter, ++this.generation);
-    this.#started.open();
-  }
-
-  includes(thing: { readonly metadata: { readonly name?: string } }): boolean {
-    return this.held.has(slotOf(thing));
-  }
-
-  shardSelector(): string | undefined {
-    return [...this.held.keys()].join();
-  }
-
-  started(signal: AbortSignal): Promise<void> {
-    return this.#started.wait(signal);
-  }
 }
 
 /** Lists and watches that arrive late, from a server that selects or does not. */
 function late(api: FakeApi, clock: Clock, random: Random, selects: boolean): ListWatch<Thing> {
   const wait = (signal: AbortSignal) => clock.sleep(Math.floor(random.next() * 400), signal);
   const isSelected = (thing: Thing, selector: string | undefined) =>
-    !selects || selector === undefined || selector.split(",").includes(slotOf(thing));
+    !selects || selector === undefined || selector.split(" || ").includes(letterOf(thing));
   return {
     async list(options, signal) {
       await wait(signal);
@@ -111,7 +83,7 @@ interface ModelOptions {
 /** A server, the cache of a part of it, and what must hold. */
 class Model implements AsyncDisposable {
   readonly clock = new VirtualClock();
-  readonly part = new Letters();
+  readonly part = new LetterPart();
   readonly api: FakeApi;
   readonly informer: Informer<Thing>;
   readonly #stop = new AbortController();
@@ -171,7 +143,7 @@ class Model implements AsyncDisposable {
     if (kind === "delete" || kind === "recreate") this.#delete(name);
     if (kind === "recreate") api.put(name);
     if (kind === "gain" && !this.part.held.has(name)) this.#gain(name);
-    if (kind === "lose" && this.part.held.delete(name)) this.#lose(name);
+    if (kind === "lose" && this.part.lose(name)) this.#lose(name);
     if (kind === "forget") this.#forget();
     if (kind === "end") api.endWatches();
     if (kind === "bookmark") api.bookmark();
@@ -219,7 +191,7 @@ class Model implements AsyncDisposable {
 
   /** An object of a filled slot was not deleted before the gain. */
   #checkExists(thing: Thing): void {
-    const gainedAt = this.#filledAt.get(slotOf(thing));
+    const gainedAt = this.#filledAt.get(letterOf(thing));
     const deletedAt = this.#deletedAt.get(thing.metadata.uid ?? "") ?? Infinity;
     assert(deletedAt > (gainedAt ?? 0), `${thing.metadata.name} was deleted before its slot was gained`);
   }
@@ -233,7 +205,7 @@ class Model implements AsyncDisposable {
       assert(!this.#hasForgotten || this.part.includes(thing), `${thing.metadata.name} is not in the part`);
     }
     for (const thing of this.api.objects().values()) {
-      const gainedAt = this.#filledAt.get(slotOf(thing));
+      const gainedAt = this.#filledAt.get(letterOf(thing));
       if (gainedAt === undefined || numberOf(thing) > gainedAt) continue;
       const version = cached.get(thing.metadata.name)?.metadata.resourceVersion;
       assertEquals(

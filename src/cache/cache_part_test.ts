@@ -1,39 +1,14 @@
 import { FakeApi } from "../../tests/fakes/list_watch.ts";
 import { assert, assertEquals, assertRejects, test } from "../../tests/testing.ts";
 import type { KubeObject, ListWatch, ResourceVersion, WatchEvent } from "../api/mod.ts";
-import { drain, Latch, VirtualClock } from "../async/mod.ts";
-import { type CachePart, partListWatch } from "./cache_part.ts";
+import { drain, VirtualClock } from "../async/mod.ts";
+import { partListWatch } from "./cache_part.ts";
 import { Informer } from "./informer.ts";
+import { LetterPart } from "./testing/letter_part.ts";
 
 function object(name: string, version: string): KubeObject {
   const metadata = { name, uid: name, resourceVersion: version as ResourceVersion };
   return { apiVersion: "v1", kind: "Thing", metadata };
-}
-
-/** A part by the first letter of the name. */
-class LetterPart implements CachePart {
-  readonly id = "letters";
-  letters: readonly string[] = [];
-  generation = 0;
-  readonly #started = new Latch();
-
-  gain(...letters: readonly string[]): void {
-    this.letters = [...this.letters, ...letters];
-    this.generation++;
-    this.#started.open();
-  }
-
-  includes({ metadata: { name = "" } }: KubeObject): boolean {
-    return this.letters.includes(name.charAt(0));
-  }
-
-  shardSelector(): string | undefined {
-    return this.letters.join(" || ");
-  }
-
-  started(signal: AbortSignal): Promise<void> {
-    return this.#started.wait(signal);
-  }
 }
 
 const never = new AbortController().signal;
@@ -119,7 +94,7 @@ test("a part that grows is read anew at the newest version, and what leaves it i
   part.gain("b");
   await informer.followPart(never);
   assertEquals([seen, lists], [["+a1", "+b1"], ["", ""]]);
-  part.letters = ["b"];
+  part.lose("a");
   informer.forgetOthers();
   assertEquals([[...informer.store.values()].length, seen.length], [1, 2]);
   part.gain("a");
