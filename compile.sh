@@ -68,8 +68,9 @@ case $version in *[!A-Za-z0-9.+_-]*) refuse "Cannot stamp version \"$version\": 
 compile_with_bun() {
   # The source map goes into the binary (2 %, nothing at start): what -v and a crash show are lines of the sources.
   # No .env, bunfig.toml, tsconfig.json or package.json of whatever folder it is started in may change what it does.
-  # Splitting loads what import() names only when it is asked for; code is compiled to machine code only when it has run
-  # four times as often as usual. Both together: 7 MiB less at rest, and the start is 10 ms faster (bench/README.md).
+  # Splitting loads what import() names only when it is asked for: less memory at rest, and a faster start. To compile
+  # functions to machine code later than usual (--compile-jit-policy=4) would save 2.4 MiB at rest, and cost a webhook a third
+  # more CPU and a reconcile a seventh (bench/README.md).
   # Bun also writes every chunk's map beside the binary, hence a folder of its own.
   folder=$(mktemp -d "$(dirname -- "$outfile")/.compile.XXXXXX") && trap 'rm -rf "$folder"' EXIT
   # An operator outside of this repository names the library as deno.json does: Bun is told where that is.
@@ -81,7 +82,7 @@ compile_with_bun() {
   fi
   "$root/tasks/bun.sh" build --compile ${target:+"--target=bun-$target"} --bytecode --minify --format=esm \
     ${tsconfig:+"--tsconfig-override=$tsconfig"} \
-    --splitting --compile-jit-policy=4 --sourcemap=linked \
+    --splitting --sourcemap=linked \
     --no-compile-autoload-dotenv --no-compile-autoload-bunfig \
     --no-compile-autoload-tsconfig --no-compile-autoload-package-json \
     --define "PINTLE_OPERATOR_VERSION=\"$version\"" "--outfile=$folder/$(basename -- "$outfile")" "$entry"

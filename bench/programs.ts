@@ -20,7 +20,7 @@ const javaDir = join(outputDir, "java");
 const pythonDir = join(outputDir, "python");
 const bun = join(root, "tasks", "bun.sh");
 /** As in compile.sh. */
-const compileFlags = ["--bytecode", "--minify", "--format=esm", "--splitting", "--compile-jit-policy=4"] as const;
+const compileFlags = ["--bytecode", "--minify", "--format=esm", "--splitting"] as const;
 
 /** How a program is built and started; a subcommand follows the command. */
 interface Program {

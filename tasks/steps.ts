@@ -37,14 +37,23 @@ export interface Outcome extends Counts {
   readonly name: string;
   readonly ok: boolean;
   readonly seconds: number;
+  /** Processor time of its command and all that it has waited for, in seconds; undefined if it is not known. */
+  readonly cpuSeconds?: number | undefined;
   /** All errors of its tests if there are any, else the last lines that it printed, if it failed. @default "" */
   readonly errors?: string;
   /** Its tests that failed; if it failed without one, how its output ends. @default none */
   readonly failures?: readonly TestFailure[];
 }
 
-/** Starts a command; its output goes to `onOutput`. Resolves with the exit code. */
-export type RunCommand = (command: readonly string[], onOutput: (text: string) => void) => Promise<number>;
+/** How a command ended. */
+export interface Ending {
+  readonly code: number;
+  /** See {@link Outcome}. */
+  readonly cpuSeconds?: number | undefined;
+}
+
+/** Starts a command; its output goes to `onOutput`. */
+export type RunCommand = (command: readonly string[], onOutput: (text: string) => void) => Promise<Ending>;
 
 /** What steps run with. */
 export interface StepsOptions {
@@ -89,7 +98,7 @@ export function report(outcomes: readonly Outcome[]): boolean {
   for (const { name, ok, errors = "" } of outcomes) if (!ok) console.log(`\n=== ${name}: why it failed\n${errors}`);
   console.log("");
   for (const outcome of outcomes) {
-    console.log(`${outcome.ok ? "ok    " : "FAILED"}  ${outcome.name} (${outcome.seconds.toFixed(1)} s)`);
+    console.log(`${outcome.ok ? "ok    " : "FAILED"}  ${outcome.name} (${timesText(outcome)})`);
   }
   for (const { name, failures = [] } of outcomes) {
     for (const failure of failures) console.log(`FAILED  ${name}: ${failure.name}: ${failure.reason}`);
@@ -97,6 +106,11 @@ export function report(outcomes: readonly Outcome[]): boolean {
   const total = outcomes.map(countable).reduce(sum, none);
   console.log(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);
   return outcomes.every((outcome) => outcome.ok);
+}
+
+/** `12.3 s, CPU 4.5 s`. */
+function timesText({ seconds, cpuSeconds }: Pick<Outcome, "seconds" | "cpuSeconds">): string {
+  return `${seconds.toFixed(1)} s${cpuSeconds === undefined ? "" : `, CPU ${cpuSeconds.toFixed(1)} s`}`;
 }
 
 /** A step without tests of its own counts as one; a step that failed counts at least one failure. */
@@ -118,22 +132,23 @@ async function runStep({ name, command }: Step, run: RunCommand, output: StepOut
   const startedAt = performance.now();
   const chunks: string[] = [];
   output.start(name, command.join(" "));
-  const code = await run(command, (text) => {
+  const { code, cpuSeconds } = await run(command, (text) => {
     chunks.push(text);
     output.write(name, text);
-  }).catch((error: unknown) => {
+  }).catch((error: unknown): Ending => {
     output.write(name, `Cannot run ${command.join(" ")}: ${error instanceof Error ? error.message : error}\n`);
-    return 1;
+    return { code: 1 };
   });
-  const [ok, seconds] = [code === 0, secondsSince(startedAt)];
-  output.end(name, `${ok ? "ok" : `FAILED with ${code}`} (${seconds.toFixed(1)} s)`);
+  const ok = code === 0;
+  const times = { seconds: secondsSince(startedAt), cpuSeconds };
+  output.end(name, `${ok ? "ok" : `FAILED with ${code}`} (${timesText(times)})`);
   const text = chunks.join("");
   const counts = countTests(text);
-  if (ok) return { name, ok, seconds, ...counts };
+  if (ok) return { name, ok, ...times, ...counts };
   const errors = errorsIn(text).join("\n\n") || lastLinesOf(text);
   const failures = failuresIn(text);
   const end = { name: `exit code ${code}`, reason: inOneLine(errors) };
-  return { name, ok, seconds, ...counts, errors, failures: failures.length > 0 ? failures : [end] };
+  return { name, ok, ...times, ...counts, errors, failures: failures.length > 0 ? failures : [end] };
 }
 
 function notRun({ name, command }: Step, failed: readonly string[], output: StepOutput): Outcome {
@@ -160,37 +175,53 @@ export function endWithSignals(): void {
 /**
  * Runs a command, and ends it and all that it has started when the pipe of standard input closes: this process has ended,
  * however it did, SIGKILL included. The command has a group of processes of its own, so that those are found that its own
- * parent does not end: `tasks/node.ts` waits for Node without handling signals.
+ * parent does not end: `tasks/node.ts` waits for Node without handling signals. At the end, descriptor 4 gets the processor
+ * times of the shell and of what it has waited for.
  */
 const guard = `exec 3<&0 </dev/null
-"$@" 3<&- &
+"$@" 3<&- 4>&- &
 command=$!
-( trap '' TERM; read -r _ <&3; kill -TERM 0; sleep 2; kill -KILL 0 ) >/dev/null 2>&1 &
+( trap '' TERM; read -r _ <&3; kill -TERM 0; sleep 2; kill -KILL 0 ) >/dev/null 2>&1 4>&- &
 watch=$!
 wait "$command"
 code=$?
 kill -KILL "$watch" 2>/dev/null
+times >&4
 exit "$code"`;
 
 /** Runs a command in a group of its own that ends with this process. */
-function runCommand(command: readonly string[], onOutput: (text: string) => void): Promise<number> {
+function runCommand(command: readonly string[], onOutput: (text: string) => void): Promise<Ending> {
   const [name = "", ...args] = command;
   // The Deno that runs this, wherever it came from: `npx deno` puts none on everybody's PATH.
   const program = name === "deno" ? process.execPath : name;
   return new Promise((resolve, reject) => {
     const child = spawn("/bin/sh", ["-c", guard, name, program, ...args], {
-      stdio: ["pipe", "pipe", "pipe"],
+      stdio: ["pipe", "pipe", "pipe", "ignore", "pipe"],
       env: process.env,
       detached: true,
     });
-    child.stdout.setEncoding("utf8").on("data", onOutput);
-    child.stderr.setEncoding("utf8").on("data", onOutput);
+    let times = "";
+    child.stdio[4]?.on("data", (bytes: Uint8Array) => times += new TextDecoder().decode(bytes));
+    child.stdout?.setEncoding("utf8").on("data", onOutput);
+    child.stderr?.setEncoding("utf8").on("data", onOutput);
     child.on("error", reject);
     child.on("close", (code, signal) => {
       if (signal !== null) onOutput(`${name} was ended by ${signal}\n`);
-      resolve(code ?? 128 + (signal === null ? 0 : constants.signals[signal]));
+      const ended = code ?? 128 + (signal === null ? 0 : constants.signals[signal]);
+      resolve({ code: ended, cpuSeconds: cpuSecondsIn(times) });
     });
   });
+}
+
+/** The sum of what the shell's `times` prints: `0m0.010000s 0m0.020000s` for itself, and a second line for its children. */
+export function cpuSecondsIn(times: string): number | undefined {
+  const parts = [...times.matchAll(/(\d+)m([\d.,]+)s/g)];
+  return parts.length === 4
+    ? parts.reduce(
+      (sum, [, minutes, seconds = ""]) => sum + Number(minutes) * 60 + Number(seconds.replace(",", ".")),
+      0,
+    )
+    : undefined;
 }
 
 /** Reads the closing lines of `deno test` and of `bun test`. */

@@ -2,7 +2,7 @@
 import { root } from "../tasks/_root.ts";
 import { groupModule, testFiles } from "../tasks/test_group.ts";
 import { type Job, runInOrder } from "../tasks/schedule.ts";
-import { countable, countTests, runSteps, type Step } from "../tasks/steps.ts";
+import { countable, countTests, cpuSecondsIn, type Ending, runSteps, type Step } from "../tasks/steps.ts";
 import { errorsIn, failuresIn } from "../tasks/test_failures.ts";
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -26,13 +26,13 @@ class Commands {
     return this.printed.join("");
   }
 
-  readonly run = (command: readonly string[], say: (text: string) => void): Promise<number> => {
+  readonly run = (command: readonly string[], say: (text: string) => void): Promise<Ending> => {
     const name = command.join(" ");
     if (name === "missing") return Promise.reject(new Error("there is no such program"));
     return new Promise((resolve) => {
       const end = (code: number) => {
         this.#running.delete(name);
-        resolve(code);
+        resolve({ code });
       };
       this.#running.set(name, { end, say });
     });
@@ -166,6 +166,17 @@ test("a program that a signal ends, and one that does not exist, are failed step
   const endsItself = ["deno", "eval", "Deno.kill(Deno.pid, 'SIGKILL')"];
   const steps = [{ name: "killed", command: endsItself }, { name: "none", command: ["/nonexistent/program"] }];
   assertEquals((await runSteps(steps, { print })).map(({ ok }) => ok), [false, false]);
+});
+
+test("the processor time of a step is that of its command and of the commands that those have waited for", async () => {
+  const counts = "i=0; while [ $i -lt 500000 ]; do i=$((i+1)); done";
+  const commands = [":", counts].map((inner) => ["/bin/sh", "-c", '/bin/sh -c "$1"; exit 0', "sh", inner]);
+  const steps = commands.map((command, index) => ({ name: `${index}`, command }));
+  const [idle, busy] = await runSteps(steps, { print: () => {} });
+  assert(idle?.cpuSeconds !== undefined && busy?.cpuSeconds !== undefined);
+  assert(busy.cpuSeconds > idle.cpuSeconds + 0.05, `${busy.cpuSeconds} and ${idle.cpuSeconds}`);
+  assertEquals(cpuSecondsIn("0m0.010000s 0m0.020000s\n1m0.50s 2m1,25s\n"), 181.78);
+  assertEquals(cpuSecondsIn(""), undefined);
 });
 
 test("the output of steps that run at the same time is printed in one block each", async () => {

@@ -3,7 +3,7 @@
  * them.
  */
 import type { ComponentChildren } from "preact";
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { useKeys } from "./hooks.ts";
 
 /** Rows above and below those that can be seen. */
@@ -40,7 +40,10 @@ export function VirtualList<T>(props: VirtualListProps<T>) {
   const scroller = useRef<HTMLDivElement>(null);
   const [top, setTop] = useState(0);
   const [height, setHeight] = useState(800);
-  const index = selected === undefined ? -1 : rows.findIndex((row) => idOf(row) === selected);
+  const index = useMemo(
+    () => selected === undefined ? -1 : rows.findIndex((row) => idOf(row) === selected),
+    [rows, selected],
+  );
 
   useEffect(() => {
     const element = scroller.current;

@@ -136,6 +136,15 @@ export async function picture(page: Page, name: string): Promise<void> {
   await page.emulateMedia({ colorScheme: "light" });
 }
 
+/** How often functions of the page were called, and parts of them entered, while `act` ran: work that no busy machine changes. */
+export async function workOf(page: Page, act: () => Promise<void>): Promise<number> {
+  await page.coverage.startJSCoverage({ resetOnNavigation: false });
+  await act();
+  const scripts = await page.coverage.stopJSCoverage();
+  const ranges = scripts.flatMap(({ functions }) => functions.flatMap((each) => each.ranges));
+  return ranges.reduce((sum, { count }) => sum + count, 0);
+}
+
 /** Registers a test with a browser of its own. */
 export function browserTest(name: string, run: (browser: Browser) => Promise<void>): void {
   if (missingBrowser !== undefined) return test.skip(name, missingBrowser);
@@ -143,7 +152,8 @@ export function browserTest(name: string, run: (browser: Browser) => Promise<voi
     const executablePath = await chromium.executablePath();
     const browser = await playwright.launch({
       executablePath,
-      args: chromium.args,
+      // Functions that the browser has optimised are not counted.
+      args: [...chromium.args, "--js-flags=--no-opt --no-maglev"],
       headless: true,
       timeout: patienceMs,
     });

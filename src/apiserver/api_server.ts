@@ -9,7 +9,7 @@
  */
 import { type Clock, type Random, systemClock, systemRandom } from "../async/mod.ts";
 import { LineWriter, MetricsRegistry, redactText } from "../observe/mod.ts";
-import { standardError } from "../runtime/mod.ts";
+import { type ReceivedHead, standardError } from "../runtime/mod.ts";
 import {
   type BodyDecoder,
   type FeatureGate,
@@ -175,7 +175,7 @@ export class ApiServer implements Disposable {
   };
 
   /** True if the sender of a request is known. A listener reads no body of an unknown one. */
-  authenticates(request: Request, connection: Connection = {}): boolean {
+  authenticates(request: ReceivedHead, connection: Connection = {}): boolean {
     return this.#handler.authenticates(request, connection);
   }
 

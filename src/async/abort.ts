@@ -1,5 +1,6 @@
 /**
- * Waiting for the abort of an AbortSignal. The only place, except for src/runtime, that adds listeners to signals.
+ * Waiting for the abort of an AbortSignal. The only place, except for src/runtime, that adds listeners to signals. Those of
+ * the signals of a scope (`scope.ts`) are in a set of that scope, because an event listener of the runtime costs much more.
  *
  * Guarantees: for a signal that is already aborted, the abort happens at once; a wait that is over or disposed leaves no
  * listener on its signal, so signals may live as long as the process.
@@ -25,7 +26,8 @@ export function onAbort(signal: AbortSignal, act: () => void): Disposable {
     act();
     return nothing;
   }
-  return new AbortListener(signal, act);
+  const listeners = scopeListeners.get(signal);
+  return listeners === undefined ? new AbortListener(signal, act) : new ScopeListener(listeners, act);
 }
 
 /**
@@ -77,8 +79,48 @@ export function isAbortOf(signal: AbortSignal, error: unknown): boolean {
   return error === signal.reason || (error instanceof DOMException && error.name === "AbortError");
 }
 
+/** What is called when the signal of a scope aborts. */
+const scopeListeners = new WeakMap<AbortSignal, Set<() => void>>();
+
+/** For `scope.ts`: keeps the listeners of a signal, which {@link callListeners} calls after its abort. */
+export function keepListeners(signal: AbortSignal): void {
+  scopeListeners.set(signal, new Set());
+}
+
+/** For `scope.ts`: calls the listeners of a signal that has just aborted, each once. What one throws is not caught. */
+export function callListeners(signal: AbortSignal): void {
+  const listeners = scopeListeners.get(signal) ?? new Set();
+  for (const act of listeners) {
+    listeners.delete(act);
+    try {
+      act();
+    } catch (error) {
+      // As the runtime does it for its own listeners: the others are called.
+      queueMicrotask(() => {
+        throw error;
+      });
+    }
+  }
+}
+
 const nothing: Disposable = { [Symbol.dispose]: () => {} };
 const once = { once: true };
+
+/** A listener of the signal of a scope. Two may have the same function. */
+class ScopeListener implements Disposable {
+  readonly #listeners: Set<() => void>;
+  readonly #act: () => void;
+
+  constructor(listeners: Set<() => void>, act: () => void) {
+    this.#listeners = listeners;
+    this.#act = () => act();
+    listeners.add(this.#act);
+  }
+
+  [Symbol.dispose](): void {
+    this.#listeners.delete(this.#act);
+  }
+}
 
 /** A class, because it needs less memory than a closure, and each take of a queue that has to wait creates one. */
 class AbortListener implements Disposable {

@@ -5,7 +5,7 @@
  * removes the listener and the timer. (`AbortSignal.any` is not used, because on some runtimes a process-long signal
  * keeps all its children in memory.)
  */
-import { onAbort } from "./abort.ts";
+import { callListeners, keepListeners, onAbort } from "./abort.ts";
 import { type Clock, systemClock } from "./clock.ts";
 
 /** A signal for one piece of work. Dispose it when the work is over. */
@@ -49,6 +49,7 @@ class ChildScope implements Scope {
 
   constructor(parent: AbortSignal, { timeoutMs = Infinity, clock = systemClock }: ScopeOptions) {
     this.signal = this.#controller.signal;
+    keepListeners(this.signal);
     this.#following = onAbort(parent, () => this.abort(parent.reason));
     if (timeoutMs === Infinity || parent.aborted) return;
     this.#timer = clock.timer(
@@ -58,7 +59,9 @@ class ChildScope implements Scope {
   }
 
   abort(reason?: unknown): void {
+    if (this.signal.aborted) return;
     this.#controller.abort(reason);
+    callListeners(this.signal);
   }
 
   [Symbol.dispose](): void {

@@ -1,5 +1,5 @@
-import { assert, assertEquals, test } from "../../tests/testing.ts";
-import { scope, VirtualClock } from "./mod.ts";
+import { assert, assertEquals, assertThrows, test } from "../../tests/testing.ts";
+import { onAbort, scope, VirtualClock } from "./mod.ts";
 import { CountedSignal } from "./testing/counted_signal.ts";
 
 test("a scope aborts with its parent, with the same reason", () => {
@@ -40,6 +40,32 @@ test("a disposed scope leaves no listener on its parent and no timer", () => {
     assertEquals([child.signal.aborted, parent.listeners, clock.pendingTimers], [false, 1, 1]);
   }
   assertEquals([parent.listeners, clock.pendingTimers], [0, 0]);
+});
+
+test("all listeners of a scope are called once with its abort, also after one that throws, and none that was disposed", () => {
+  const child = scope(new AbortController().signal);
+  const calls: string[] = [];
+  const { queueMicrotask } = globalThis;
+  const later: (() => void)[] = [];
+  const defect = new Error("a defect of a listener");
+  onAbort(child.signal, () => calls.push("first"));
+  onAbort(child.signal, () => {
+    throw defect;
+  });
+  onAbort(child.signal, () => calls.push("second"));
+  const disposed = onAbort(child.signal, () => calls.push("disposed"));
+  disposed[Symbol.dispose]();
+  globalThis.queueMicrotask = (act) => void later.push(act);
+  try {
+    child.abort("over");
+  } finally {
+    globalThis.queueMicrotask = queueMicrotask;
+  }
+  child.abort("again");
+  onAbort(child.signal, () => calls.push(String(child.signal.reason)));
+  assertEquals(calls, ["first", "second", "over"]);
+  assertEquals(later.length, 1); // the runtime reports it as uncaught
+  assertEquals(assertThrows(() => later[0]?.()), defect);
 });
 
 test("a disposed scope no longer follows its parent", () => {

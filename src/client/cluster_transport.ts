@@ -10,25 +10,21 @@
  * by an equal one, as the CA beside each new token of a service account, changes nothing, and neither does a new token.
  * A pair that is half written, or not PEM, leaves the old one in use.
  */
-import {
-  type Clock,
-  onAbort,
-  type Random,
-  systemClock,
-  systemRandom,
-  TokenBucket,
-  untilAborted,
-} from "../async/mod.ts";
+import { type Clock, type Random, scope, systemClock, systemRandom, TokenBucket, untilAborted } from "../async/mod.ts";
 import { liveSecrets, type Logger, logger as loggerOf, type MetricsRegistry, printable } from "../observe/mod.ts";
 import {
   type Environment,
   fileStat,
   type HttpClient,
   httpClient,
+  type HttpRequest,
   isKeyPair,
+  knownBodyOf,
   processFacts,
   readText,
+  requestBytes,
   toBase64,
+  type UpgradeHeaders,
 } from "../runtime/mod.ts";
 import { type Credential, type CredentialSource, credentialSource, type ExecPolicy } from "./credentials/mod.ts";
 import { type ClusterAccess, CredentialsError, type PemSource } from "./kubeconfig/mod.ts";
@@ -93,27 +89,14 @@ export type ClusterTransport = Transport & Disposable;
  */
 export function clusterTransport(access: ClusterAccess, options: ClusterTransportOptions = {}): ClusterTransport {
   const cluster = new Cluster(access, options);
-  // At once, also while a token file or a certificate is read from a file system that does not answer.
-  const transport = (request: Request) =>
-    untilAborted(discardWhenAborted(cluster.send(request), request.signal), request.signal);
+  const transport = (request: Request) => cluster.send(request);
   return Object.assign(transport, { [Symbol.dispose]: () => cluster.close() });
-}
-
-async function discardWhenAborted(sending: Promise<Response>, signal: AbortSignal): Promise<Response> {
-  const response = await sending;
-  if (signal.aborted) discard(response);
-  return response;
 }
 
 const isWatch = /[?&]watch=(true|1)(&|$)/;
 
 /** A request that can be sent again, because its body is in memory. */
-interface Replayable {
-  readonly url: string;
-  readonly method: string;
-  readonly headers: Headers;
-  readonly body: ArrayBuffer | undefined;
-  readonly signal: AbortSignal;
+interface Replayable extends HttpRequest {
   /** Called each time before the request is sent. */
   readonly check: (() => void) | undefined;
   /** Headers that ask for another protocol. */
@@ -122,10 +105,9 @@ interface Replayable {
 
 class Cluster {
   readonly #server: string;
-  readonly #userAgent: string;
   readonly #source: CredentialSource;
   /** The user of the requests that have none of their own. */
-  readonly #impersonation: HeaderLines;
+  readonly #impersonation: HeaderLines | undefined;
   readonly #connections: Connections;
   readonly #rateLimiter: TokenBucket | undefined;
   readonly #responseTimeoutMs: number;
@@ -145,13 +127,14 @@ class Cluster {
     const { os, arch } = processFacts();
     addProxySecrets(access.proxy);
     this.#server = access.server;
-    this.#userAgent = `${userAgent} (${os}/${arch}) pintle`;
     this.#source = credentialSource(access, { clock, logger, environment, execPolicy });
-    this.#impersonation = impersonationHeaders(access.impersonate);
+    this.#impersonation = access.impersonate && impersonationHeaders(access.impersonate);
     this.#connections = new Connections(access, {
       clock,
       logger,
       checkEveryMs: checkFilesEveryMs,
+      // Without compression, a small response cannot grow here, and neither side spends time on it.
+      headers: { "user-agent": [`${userAgent} (${os}/${arch}) pintle`], "accept-encoding": ["identity"] },
     });
     this.#rateLimiter = rateLimit === undefined ? undefined : rateLimiter(rateLimit, clock);
     this.#responseTimeoutMs = responseTimeoutMs;
@@ -166,10 +149,7 @@ class Cluster {
   async send(request: Request): Promise<Response> {
     const url = this.#server + pathOf(request.url);
     const { method, headers, signal } = request;
-    headers.set("user-agent", this.#userAgent);
-    // Without compression, a small response cannot grow here, and neither side spends time on it.
-    headers.set("accept-encoding", "identity");
-    const body = request.body === null ? undefined : await request.arrayBuffer();
+    const body = knownBodyOf(request) ?? await untilAborted(requestBytes(request), signal);
     const upgrade = upgradeOf(request);
     const replayable: Replayable = { url, method, headers, body, signal, check: sendGuardOf(request), upgrade };
     return await sendWithRetries({
@@ -215,31 +195,33 @@ class Cluster {
   async #sendOnce(request: Replayable, credential: Credential): Promise<Response> {
     const { url, method, headers, body, signal, check, upgrade } = request;
     await this.#rateLimiter?.take(signal);
-    const client = await this.#connections.client(credential.certificate);
+    const client = await soon(this.#connections.client(credential.certificate), signal);
     check?.();
     if (credential.authorization !== undefined) headers.set("authorization", credential.authorization.reveal());
-    // Follows the signal of the request, also while the body is read; both are garbage collected together.
-    const attempt = new AbortController();
-    const following = onAbort(signal, () => attempt.abort(signal.reason));
-    using _timer = this.#clock.timer(
-      this.#responseTimeoutMs,
-      () => attempt.abort(timeoutError(this.#responseTimeoutMs)),
-    );
+    const user = impersonationIn(headers) ?? this.#impersonation;
     try {
-      const longLived = isWatch.test(url);
-      const outgoing = new Request(url, { method, headers, body, signal: attempt.signal });
-      const user = impersonationIn(headers) ?? this.#impersonation;
-      if (upgrade === undefined) return await client.fetch(outgoing, { longLived, headers: user });
-      const answer = await client.upgrade(outgoing, { ...upgrade, ...user });
-      return answer.kind === "refused" ? answer.response : switchedResponse(answer.headers, answer.wire);
+      if (upgrade !== undefined) return await this.#upgrade(client, request, { ...upgrade, ...user });
+      const settings = { longLived: isWatch.test(url), headers: user, responseTimeoutMs: this.#responseTimeoutMs };
+      return await client.send({ method, url, headers, body, signal }, settings);
     } catch (error) {
-      following[Symbol.dispose]();
       if (signal.aborted) throw signal.reason;
       const failure = unreachable(error, `reach the API server at ${new URL(url).host}`);
       if (failure.reason.kind === "tls") this.#connections.checkSoon();
       throw failure;
     }
   }
+
+  async #upgrade(client: HttpClient, { method, url, headers, signal }: Replayable, fields: UpgradeHeaders) {
+    using limit = scope(signal, { timeoutMs: this.#responseTimeoutMs, clock: this.#clock });
+    const outgoing = { method, url, headers, signal: limit.signal };
+    const answer = await client.upgrade(outgoing, fields);
+    return answer.kind === "refused" ? answer.response : switchedResponse(answer.headers, answer.wire);
+  }
+}
+
+/** Waits for a value that is not there yet, until the abort: a file system may not answer. */
+function soon<T>(value: T | Promise<T>, signal: AbortSignal): T | Promise<T> {
+  return value instanceof Promise ? untilAborted(value, signal) : value;
 }
 
 /** A limit of requests: `qps` a second in the long run, `burst` after a quiet time. @throws RangeError when one is out of range */
@@ -249,10 +231,6 @@ export function rateLimiter(options: { readonly qps: number; readonly burst: num
     throw new RangeError(`Cannot create transport: qps ${qps} is not above 0 or burst ${burst} is below 1`);
   }
   return new TokenBucket({ intervalMs: 1000 / qps, burst, clock });
-}
-
-function timeoutError(timeoutMs: number): DOMException {
-  return new DOMException(`No response within ${timeoutMs} ms`, "TimeoutError");
 }
 
 /** Path and query of a URL. Its origin is replaced by that of the API server. */
@@ -267,6 +245,8 @@ interface ConnectionsOptions {
   readonly logger: Logger;
   /** Milliseconds between two checks of the files. */
   readonly checkEveryMs: number;
+  /** Sent with every request. */
+  readonly headers: HeaderLines;
 }
 
 /** The certificates in use. */
@@ -299,16 +279,23 @@ class Connections implements Disposable {
   }
 
   /** The client for the next request. @throws CredentialsError when the first read of the certificates fails. */
-  async client(certificate: Credential["certificate"]): Promise<HttpClient> {
-    if (this.#isDisposed) throw new Error("Cannot send request: the transport is closed");
-    if (this.#certificates === undefined || this.#isDue()) {
-      this.#check ??= this.#checkFiles().finally(() => this.#check = undefined);
-      await this.#check;
-    }
+  client(certificate: Credential["certificate"]): HttpClient | Promise<HttpClient> {
+    if (this.#certificates === undefined || this.#isDue()) return this.#checkedClient(certificate);
+    return this.#current(certificate);
+  }
+
+  async #checkedClient(certificate: Credential["certificate"]): Promise<HttpClient> {
+    this.#check ??= this.#checkFiles().finally(() => this.#check = undefined);
+    await this.#check;
+    return this.#current(certificate);
+  }
+
+  #current(certificate: Credential["certificate"]): HttpClient {
+    if (this.#isDisposed) throw closedError();
     if (this.#client === undefined || !isSamePair(certificate, this.#pluginCertificate)) {
       this.#replaceClient(certificate);
     }
-    if (this.#client === undefined) throw new Error("Cannot send request: the transport is closed");
+    if (this.#client === undefined) throw closedError();
     return this.#client;
   }
 
@@ -371,6 +358,8 @@ class Connections implements Disposable {
       insecureSkipTlsVerify,
       serverName,
       proxy,
+      headers: this.#options.headers,
+      timers: this.#options.clock,
     });
   }
 
@@ -378,6 +367,10 @@ class Connections implements Disposable {
     this.#client?.close();
     this.#client = undefined;
   }
+}
+
+function closedError(): Error {
+  return new Error("Cannot send request: the transport is closed");
 }
 
 function isEqual(left: Certificates, right: Certificates): boolean {

@@ -99,7 +99,7 @@ export class ObjectRequests {
 
   /** Sends a request, and decodes the object in its response. */
   async #object<R extends Resource>(target: ObjectTarget<R>, outgoing: OutgoingRequest): Promise<Infer<R>> {
-    const text = await this.#requester.text({ maxBytes: maxObjectBytes, ...outgoing });
+    const text = await this.#requester.text(outgoing, maxObjectBytes);
     const { resource, key, subresource } = target;
     const isOtherKind = subresource !== undefined && subresource !== "status";
     return decoded(outgoing.action, () => decodeObject<Infer<R>>(text, { resource, key, isOtherKind }));
@@ -153,7 +153,7 @@ export class ObjectRequests {
     const target: WriteTarget<R> = { verb: "delete", resource, key, options };
     const send = () =>
       this.#reported(target, outgoing, async () => {
-        const text = await this.#requester.text({ maxBytes: maxObjectBytes, ...outgoing });
+        const text = await this.#requester.text(outgoing, maxObjectBytes);
         return decoded(action, () => decodeDeletion<Infer<R>>(text, { resource, key }));
       });
     const observer = this.#observerOf(options);

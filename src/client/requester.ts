@@ -34,8 +34,6 @@ export interface OutgoingRequest {
   readonly signal?: AbortSignal;
   /** Asks the server to switch protocols with these headers. @default an ordinary request */
   readonly upgrade?: Readonly<Record<string, string>>;
-  /** The most bytes of the response, if that is less than the limit of the client. @default the limit of the client */
-  readonly maxBytes?: number;
 }
 
 /** The most bytes of the body of an error. */
@@ -70,9 +68,14 @@ export class Requester {
     this.#warnings = new Warnings(logger);
   }
 
-  /** Sends a request and reads the body of its response. @throws ApiError, UnreachableError, InvalidResponseError, the reason of the signal. */
-  async text(outgoing: OutgoingRequest): Promise<string> {
-    return await this.#read(outgoing, readBody);
+  /**
+   * Sends a request and reads the body of its response.
+   *
+   * @param maxBytes The most bytes of the body. @default the limit of the client
+   * @throws ApiError, UnreachableError, InvalidResponseError, the reason of the signal.
+   */
+  text(outgoing: OutgoingRequest, maxBytes = Infinity): Promise<string> {
+    return this.#read(outgoing, readBody, maxBytes);
   }
 
   /**
@@ -82,27 +85,21 @@ export class Requester {
    * @throws as `text()`, and what `take` throws.
    */
   async chunks(outgoing: OutgoingRequest, take: (chunk: Uint8Array) => void): Promise<void> {
-    await this.#read(outgoing, (response, options) => readChunks(response, options, take));
+    await this.#read(outgoing, (response, options) => readChunks(response, options, take), Infinity);
   }
 
   async #read<T>(
     outgoing: OutgoingRequest,
     read: (response: Response, options: ReadBodyOptions) => Promise<T>,
+    maxBytes: number,
   ): Promise<T> {
-    const { signal = never } = outgoing;
-    if (signal === never && this.#requestTimeoutMs === Infinity) return await this.#readWithin(outgoing, read, never);
+    const { action, signal: given = never } = outgoing;
+    const isEndless = given === never && this.#requestTimeoutMs === Infinity;
     // The signal may live as long as the process: each Request that follows it makes every listener of it slower.
-    using child = scope(signal, { timeoutMs: this.#requestTimeoutMs, clock: this.#clock });
-    return await this.#readWithin(outgoing, read, child.signal);
-  }
-
-  async #readWithin<T>(
-    outgoing: OutgoingRequest,
-    read: (response: Response, options: ReadBodyOptions) => Promise<T>,
-    signal: AbortSignal,
-  ): Promise<T> {
+    using child = isEndless ? undefined : scope(given, { timeoutMs: this.#requestTimeoutMs, clock: this.#clock });
+    const { signal } = child ?? { signal: never };
     const response = await this.#send(outgoing, signal);
-    return await read(response, this.#bodyOptions(outgoing.action, signal, outgoing.maxBytes));
+    return await read(response, this.#bodyOptions(action, signal, maxBytes));
   }
 
   /**

@@ -12,7 +12,14 @@ import { type Clock, type Random, systemClock, systemRandom } from "../async/mod
 import { Client, type Transport } from "../client/mod.ts";
 import type { ManagerOptions } from "../manager/mod.ts";
 import { liveSecrets } from "../observe/mod.ts";
-import { canCollectGarbage, nextTurn, serve, type ServeHandler, type Server } from "../runtime/mod.ts";
+import {
+  canCollectGarbage,
+  nextTurn,
+  type ReceivedHead,
+  serve,
+  type ServeHandler,
+  type Server,
+} from "../runtime/mod.ts";
 import { issueCertificates, type IssuedCertificates } from "../webhook/mod.ts";
 import { ControllerAccounts } from "./controller_accounts.ts";
 import { installCustomResources, installWebhooks, removeWebhooks, webhookCaller } from "./controller_setup.ts";
@@ -290,7 +297,7 @@ function guarded(handler: ServeHandler): ServeHandler {
 }
 
 /** The refusal of a request; undefined for one that is served. */
-function refusal(request: Request): Response | undefined {
+function refusal(request: ReceivedHead): Response | undefined {
   const host = (request.headers.get("host") ?? "").toLowerCase();
   // Clients of websockets that are no browsers, such as fabric8, name the server itself. It serves no pages.
   const origin = request.headers.get("origin")?.toLowerCase() ?? `https://${host}`;

@@ -110,13 +110,21 @@ function collectExtraFields(fields: Json, place: FieldDifference, found: FieldDi
   for (const step of Object.keys(fields)) {
     if (step === ".") continue;
     const below = fields[step];
+    const desired = follow(place.desired, step);
+    const isWhole = !isJsonObject(below) || isEmptyObject(below);
+    // Most fields are those of a desired scalar: nothing can be below them.
+    if (isWhole && desired !== undefined && typeof desired !== "object") continue;
     const field = `${place.field}${place.field === "" ? "" : "."}${step.slice(2)}`;
-    const here = { field, live: follow(place.live, step), desired: follow(place.desired, step) };
-    const isWhole = !isJsonObject(below) || Object.keys(below).length === 0;
-    if (here.desired === undefined) found.push(here);
+    const here = { field, live: follow(place.live, step), desired };
+    if (desired === undefined) found.push(here);
     else if (!isWhole) collectExtraFields(below, here, found);
-    else if (!step.startsWith("v:") && hasExtraKeys(here.live, here.desired)) found.push(here);
+    else if (!step.startsWith("v:") && hasExtraKeys(here.live, desired)) found.push(here);
   }
+}
+
+function isEmptyObject(value: Json): boolean {
+  for (const key in value) if (Object.hasOwn(value, key)) return false;
+  return true;
 }
 
 /** True when `live` has a key at any depth that `desired` does not have. */

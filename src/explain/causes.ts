@@ -33,7 +33,7 @@ export function causeTexts(entry: Pick<Entry, "causes">, history: History): read
   const others = causes.some(isOwnStart)
     ? causes.filter((cause) => isOwnStart(cause) || !isInitial(cause, history))
     : causes;
-  const important = others.filter((cause) => !isStatusOnly(cause, history));
+  const important = others.filter((cause) => !isBookkeepingOnly(cause, history));
   for (const cause of important.length > 0 ? important : causes) {
     const text = causeText(cause, history);
     if (text !== undefined && !texts.has(text.text)) texts.set(text.text, text);
@@ -53,15 +53,20 @@ function isOfPrimary(cause: Entry, history: History): boolean {
   return cause.kind === "enqueue" && cause.object.resource === resource && cause.object.key === key;
 }
 
-/** True if only the status of an object has changed: beside other causes that does not matter. */
-function isStatusOnly(cause: Entry, history: History): boolean {
+/** True if others have noted the state of an object, and changed nothing else: beside other causes that does not matter. */
+function isBookkeepingOnly(cause: Entry, history: History): boolean {
   const change = cause.kind === "enqueue" ? history.causesOf(cause)[0] : cause;
-  return change?.kind === "change" && hasOnlyStatus(change);
+  return change?.kind === "change" && hasOnly(change, isBookkeeping);
 }
 
 /** True if an update changed the status and nothing else. */
-export function hasOnlyStatus({ change, fields = [] }: ChangeEntry): boolean {
-  return change === "updated" && fields.length > 0 && fields.every(isOfStatus);
+export function hasOnlyStatus(change: ChangeEntry): boolean {
+  return hasOnly(change, isOfStatus);
+}
+
+/** True if an update changed such fields and nothing else. */
+function hasOnly({ change, fields = [] }: ChangeEntry, isSuch: (field: FieldChange) => boolean): boolean {
+  return change === "updated" && fields.length > 0 && fields.every(isSuch);
 }
 
 /**
@@ -83,8 +88,17 @@ export function isRoutine(cause: Entry, start: ReconcileStartEntry, history: His
 }
 
 /** True for a field of the status. */
-export function isOfStatus({ path }: FieldChange): boolean {
+function isOfStatus({ path }: FieldChange): boolean {
   return /^status\b/.test(path);
+}
+
+/**
+ * True for a field in which controllers of Kubernetes note the state of an object: of the status, or an annotation such as
+ * `deployment.kubernetes.io/revision`, which they write together with it.
+ */
+export function isBookkeeping(field: FieldChange): boolean {
+  return isOfStatus(field) ||
+    /^metadata\.annotations\["(deployment|pv|volume|batch|endpoints)\.kubernetes\.io\//.test(field.path);
 }
 
 function causeText(entry: Entry, history: History): CauseText | undefined {

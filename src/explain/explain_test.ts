@@ -321,6 +321,36 @@ test("explain() tells two clients that write the same field, once", () => {
   ]);
 });
 
+test("explain() tells a repair and its repeats once, whatever controllers of Kubernetes note meanwhile", () => {
+  const story = new Story();
+  const noted = [
+    { path: "status.observedGeneration", from: 1, to: 2 },
+    { path: 'metadata.annotations["deployment.kubernetes.io/revision"]', to: "1" },
+  ];
+  const repair = (isNoted: boolean) => {
+    const others = isNoted
+      ? [story.add({ kind: "change", via: "watch", change: "updated", object: web, fields: noted })]
+      : [];
+    const causes = [...others, story.scaled()].map((change) =>
+      story.add({ kind: "enqueue", ...own, causes: [change], object: web, role: "owns", decision: "queued" }, 0)
+    );
+    const begin = story.add({ kind: "reconcile-start", ...own, causes, waitedMs: 3, priority: 0, retries: 0 });
+    const answer = { kind: "stored", resourceVersion: String(story.entries.length) } as const;
+    const sent = { verb: "apply", object: web, answer, durationMs: 4 } as const;
+    const write = story.add({ kind: "write", ...own, causes: [begin], ...sent }, 0);
+    const fields = [{ path: "spec.replicas", from: 5, to: 2 }, ...(isNoted ? noted : [])];
+    story.add({ kind: "change", via: "response", change: "updated", causes: [write], object: web, fields }, 0);
+    story.ends(begin);
+  };
+  for (const isNoted of [false, false, true, false, false]) repair(isNoted);
+  assertEquals(linesOf(story).slice(0, 4), [
+    "09:12:10  Deployment default/web: spec.replicas 2 → 5 by kubectl (kubectl-edit)",
+    "          → Foo default/foo-1 queued, waited 3 ms",
+    "          → reconciled in 12 ms: applied Deployment default/web (spec.replicas 5 → 2)",
+    "          → the same happened 5 times since 09:12:01",
+  ]);
+});
+
 test("explain() shows a change whose key no worker has taken yet, and no change of the status alone", () => {
   const story = new Story();
   const queue = (path: string) => {

@@ -10,7 +10,7 @@ import type {
 } from "../observe/mod.ts";
 import type { History } from "./history.ts";
 import { faultsText, unansweredText } from "./notes.ts";
-import { isOfStatus } from "./causes.ts";
+import { isBookkeeping } from "./causes.ts";
 import { fieldsText, objectText, shown } from "./words.ts";
 
 /** What a reconcile did. */
@@ -145,8 +145,8 @@ function changesOf(write: WriteEntry, history: History): string {
   const change = history.changeOf(write);
   if (change?.change === "added") return write.verb === "create" ? "" : " (it is new)";
   const { fields: all = [], moreFields = 0 } = change ?? {};
-  // The response also shows what others have done to the status meanwhile.
-  const fields = write.subresource === undefined ? all.filter((field) => !isOfStatus(field)) : all;
+  // The response also shows what others have noted meanwhile.
+  const fields = write.subresource === undefined ? all.filter((field) => !isBookkeeping(field)) : all;
   if (fields.length === 0) return "";
   const text = fieldsText(fields, moreFields);
   // A status says what the controller has found out: only a short one helps to understand what it did.

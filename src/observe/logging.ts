@@ -78,9 +78,12 @@ export function logger(...category: readonly string[]): Logger {
   return wrap(getLogger([rootCategory, ...category]));
 }
 
+/** True while the configured level is debug. A record below the level costs nothing then, not even to find that out. */
+let writesDebug = false;
+
 function wrap(inner: LogtapeLogger): Logger {
   return {
-    debug: (message, fields) => inner.debug(message, fields),
+    debug: (message, fields) => writesDebug ? inner.debug(message, fields) : undefined,
     info: (message, fields) => inner.info(message, fields),
     warn: (message, fields) => inner.warn(message, fields),
     error: (message, fields) => inner.error(message, fields),
@@ -156,17 +159,18 @@ export function configureLineLogging(
     filter.expire(timed.at);
     write(timed, 1);
   };
+  writesDebug = isVerbose;
   configureSync({
     reset: true,
     sinks: { line },
     loggers: [
       { category: [rootCategory], sinks: ["line"], lowestLevel: levels[level] },
-      ...(level === "debug" ? [] : silent).map((name) => ({
+      ...(isVerbose ? [] : silent).map((name) => ({
         category: [rootCategory, ...name.split(".")],
         sinks: [],
         lowestLevel: null,
       })),
-      ...(level === "debug" ? [] : quiet).map((name) => ({
+      ...(isVerbose ? [] : quiet).map((name) => ({
         category: [rootCategory, ...name.split(".")],
         sinks: [],
         lowestLevel: level === "error" ? levels.error : levels.warn,
@@ -178,19 +182,25 @@ export function configureLineLogging(
     flush: () => filter.flush(),
     [Symbol.dispose]: () => {
       filter.flush();
-      resetSync();
+      reset();
     },
   };
 }
 
 /** Drops the records of all loggers. It costs less than a writer that writes nothing, for which records become text. */
 export function muteLogging(): Disposable {
+  writesDebug = false;
   configureSync({
     reset: true,
     sinks: {},
     loggers: [rootCategory, "logtape"].map((category) => ({ category: [category], sinks: [], lowestLevel: null })),
   });
-  return { [Symbol.dispose]: resetSync };
+  return { [Symbol.dispose]: reset };
+}
+
+function reset(): void {
+  writesDebug = false;
+  resetSync();
 }
 
 /** Logging that has been configured. Disposing it ends the output. */

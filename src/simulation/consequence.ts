@@ -98,8 +98,14 @@ function lifecycleText(object: string, kind: string, { actual, expected }: Diffe
     : `The ${object} was never ${missing}.`;
 }
 
-/** The numbers in `created 2, deleted 1`. */
-function countsOf(text: string): readonly [created: number, deleted: number] {
+/** True for a lifecycle in which nothing happened more often than expected: what is missing may still happen. */
+export function isOnlyMissing({ actual, expected }: Pick<Difference, "actual" | "expected">): boolean {
+  const [[created, deleted], [expectedCreated, expectedDeleted]] = [countsOf(actual), countsOf(expected)];
+  return created <= expectedCreated && deleted <= expectedDeleted;
+}
+
+/** The numbers in `created 2, deleted 1`; 0 for what does not exist. */
+function countsOf(text = ""): readonly [created: number, deleted: number] {
   const [created = 0, deleted = 0] = [...text.matchAll(/\d+/g)].map(Number);
   return [created, deleted];
 }

@@ -1,6 +1,6 @@
 /** Tests the sentences with which reports begin. */
 import { assertEquals, test } from "../../tests/testing.ts";
-import { consequenceOf, type Difference } from "./consequence.ts";
+import { consequenceOf, type Difference, isOnlyMissing } from "./consequence.ts";
 
 const claim = { key: "persistentvolumeclaims default/data-0", kind: "PersistentVolumeClaim" };
 const both = { actual: true, expected: true };
@@ -48,3 +48,11 @@ const sentences: readonly (readonly [sentence: string, difference: Difference])[
 for (const [sentence, difference] of sentences) {
   test(`a report begins with: ${sentence}`, () => assertEquals(consequenceOf(difference), sentence));
 }
+
+test("what happened too rarely may still happen, and what happened too often stays so", () => {
+  const isMissing = (actual: string | undefined, expected: string | undefined) => isOnlyMissing({ actual, expected });
+  assertEquals(isMissing("created 1, deleted 0", "created 1, deleted 1"), true);
+  assertEquals(isMissing(undefined, "created 1, deleted 0"), true);
+  assertEquals(isMissing("created 2, deleted 0", "created 1, deleted 1"), false);
+  assertEquals(isMissing("created 1, deleted 0", undefined), false);
+});

@@ -93,4 +93,6 @@ export interface Violation {
   readonly consequence?: string;
   /** The object that it is about, if it is one: `configmaps default/web`. */
   readonly object?: string;
+  /** Nothing happened too often, only something too rarely, so it may still happen. @default false */
+  readonly isOnlyMissing?: boolean;
 }

@@ -56,8 +56,9 @@ const maxFrozenItems = 10_000;
 export function deepFrozen<T>(value: T): T {
   if (typeof value !== "object" || value === null) return value;
   // Not Object.values, which is slow for lists on Bun.
-  if (Array.isArray(value)) { for (const item of value) deepFrozen(item); }
-  else for (const item of Object.values(value)) deepFrozen(item);
+  for (const item of Array.isArray(value) ? value : Object.values(value)) {
+    if (typeof item === "object") deepFrozen(item);
+  }
   return Array.isArray(value) && value.length > maxFrozenItems ? value : Object.freeze(value);
 }
 
@@ -131,6 +132,8 @@ export function parseJson(text: string, maxBytes: number = maxParsedBytes.admiss
 
 /** What a text has too much of, counted before it is parsed; undefined when it is within the limits. */
 function excessOf(text: string, maxBytes: number): string | undefined {
+  // Nearly every object: too short for anything but nesting, because no character weighs more than a shape.
+  if (text.length * weights.shape <= maxBytes) return isTooDeep(text) ? tooDeep : undefined;
   /** The fields of the object at each depth. */
   const fields = new Uint32Array(maxDepth + 1);
   const shapes = new Shapes();
@@ -158,7 +161,7 @@ function excessOf(text: string, maxBytes: number): string | undefined {
         break;
       case 91: // [
       case 123: // {
-        if (++depth > maxDepth) return `JSON is nested deeper than ${maxDepth}`;
+        if (++depth > maxDepth) return tooDeep;
         fields[depth] = 0;
         shapes.begin(depth);
         bytes += weights.container;
@@ -178,6 +181,30 @@ function excessOf(text: string, maxBytes: number): string | undefined {
     if (bytes > maxBytes) return `JSON has more objects, fields and values than ${maxBytes} bytes can hold`;
   }
   return undefined;
+}
+
+const tooDeep = `JSON is nested deeper than ${maxDepth}`;
+
+/** True if a text that may be JSON is nested too deeply. */
+function isTooDeep(text: string): boolean {
+  // Without so many brackets, there is nothing to scan.
+  if (!hasMore("{", text, maxDepth / 2) && !hasMore("[", text, maxDepth / 2)) return false;
+  let depth = 0;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === quote) at = endOfString(text, at);
+    else if (code === 91 || code === 123) depth++; // [ {
+    else if ((code === 93 || code === 125) && depth > 0) depth--; // ] }
+    if (depth > maxDepth) return true;
+  }
+  return false;
+}
+
+/** True if `character` occurs more than `count` times. */
+function hasMore(character: string, text: string, count: number): boolean {
+  let left = count;
+  for (let at = text.indexOf(character); at >= 0; at = text.indexOf(character, at + 1)) if (--left < 0) return true;
+  return false;
 }
 
 /** Nobody can choose names that have the same hash. */

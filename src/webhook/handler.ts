@@ -18,7 +18,7 @@ import {
   type Recorder,
   redactText,
 } from "../observe/mod.ts";
-import type { ConnectionInfo } from "../runtime/mod.ts";
+import type { ConnectionInfo, ReceivedHead } from "../runtime/mod.ts";
 import {
   type AdmissionRequest,
   type AdmissionResponse,
@@ -87,7 +87,7 @@ export function webhookHandler(webhooks: readonly Webhook[], options: WebhookHan
 export interface ServedWebhooks {
   readonly handler: WebhookHandler;
   /** False for the requests that the handler refuses without their bodies, so that these take no memory. */
-  readonly readsBody: (request: Request, connection?: ConnectionInfo) => boolean;
+  readonly readsBody: (request: ReceivedHead, connection?: ConnectionInfo) => boolean;
 }
 
 /** As {@link webhookHandler}, with the requests whose bodies nobody needs. @throws TypeError */
@@ -131,8 +131,11 @@ class Handler {
   }
 
   /** The response to a request that is refused whatever its body is. */
-  refusal(request: Request, connection: ConnectionInfo | undefined): Response | undefined {
-    const { pathname } = new URL(request.url);
+  refusal(request: ReceivedHead, connection: ConnectionInfo | undefined): Response | undefined {
+    return this.#refusalAt(new URL(request.url).pathname, request, connection);
+  }
+
+  #refusalAt(pathname: string, request: ReceivedHead, connection: ConnectionInfo | undefined): Response | undefined {
     const isConversion = pathname === conversionPath && this.#conversion.length > 0;
     if (!this.#admission.has(pathname) && !isConversion) return text(404, "No webhook at this path");
     if (request.method !== "POST") return text(405, "Webhooks accept only POST");
@@ -144,9 +147,9 @@ class Handler {
   }
 
   async handle(request: Request, connection: ConnectionInfo | undefined): Promise<Response> {
-    const refusal = this.refusal(request, connection);
-    if (refusal !== undefined) return refusal;
     const url = new URL(request.url);
+    const refusal = this.#refusalAt(url.pathname, request, connection);
+    if (refusal !== undefined) return refusal;
     const webhook = this.#admission.get(url.pathname);
     this.#running++;
     const startedAt = this.#clock.monotonic();
@@ -298,6 +301,7 @@ async function readParts(body: ReadableStream<Uint8Array>, take: TakeTurn): Prom
   return text + decoder.decode();
 }
 
+const encoder = new TextEncoder();
 const isJson = /^application\/json\s*(;|$)/i;
 
 interface Decoded<T> {
@@ -330,11 +334,11 @@ function admission(version: "v1" | "v1beta1", uid: string, response: AdmissionRe
 }
 
 function json(body: string): Response {
-  const bytes = new TextEncoder().encode(body);
+  const bytes = encoder.encode(body);
   const headers = { "content-type": "application/json", "content-length": `${bytes.length}` };
   const response = new Response(bytes, { headers });
   // The response has a copy. A conversion of 6 MB leaves that much garbage otherwise.
-  bytes.buffer.transfer(0);
+  if (bytes.length >= minLargeBytes) bytes.buffer.transfer(0);
   return response;
 }
 
@@ -476,10 +480,15 @@ function webhookMetrics(registry: MetricsRegistry = new MetricsRegistry()): Webh
       const known = paths.get(path);
       if (known !== undefined) return known;
       const labels = { webhook: path };
+      const requestsOf = new Map<number, Counter>();
       const made: PathMetrics = {
         latency: latency.labels(labels),
         inFlight: inFlight.labels(labels),
-        requests: (code) => requests.labels({ ...labels, code: String(code) }),
+        requests(code) {
+          const counter = requestsOf.get(code) ?? requests.labels({ ...labels, code: String(code) });
+          requestsOf.set(code, counter);
+          return counter;
+        },
         failures: (reason) => failures.labels({ ...labels, reason }),
       };
       // From the start, so that a rate shows the first failure.

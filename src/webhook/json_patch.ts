@@ -29,12 +29,14 @@ function compareRecords(
   operations: JsonPatchOperation[],
 ): void {
   for (const key of Object.keys(before)) {
-    const at = `${path}/${pointerStep(key)}`;
-    if (has(after, key)) compare(at, before[key], after[key], operations);
-    else if (before[key] !== undefined) operations.push({ op: "remove", path: at });
+    const value = before[key];
+    // As most are: a handler copies what it does not change.
+    if (value === after[key]) continue;
+    if (has(after, key)) compare(`${path}/${pointerStep(key)}`, value, after[key], operations);
+    else if (value !== undefined) operations.push({ op: "remove", path: `${path}/${pointerStep(key)}` });
   }
   for (const key of Object.keys(after)) {
-    if (has(after, key) && !has(before, key)) {
+    if (after[key] !== before[key] && has(after, key) && !has(before, key)) {
       operations.push({ op: "add", path: `${path}/${pointerStep(key)}`, value: after[key] });
     }
   }

@@ -71,7 +71,8 @@ export async function buildGoPrograms(build: GoBuild): Promise<GoBuildOutcome> {
  */
 export async function fillCache(root: string, dir: string, fill: (building: string) => Promise<void>): Promise<void> {
   mkdirSync(root, { recursive: true });
-  removeAbandoned(root);
+  // Of killed builds.
+  removeUnchanged(root, { forMs: abandonedAfterMs, prefix: "building-" });
   const building = mkdtempSync(join(root, "building-"));
   try {
     await fill(building);
@@ -151,11 +152,12 @@ function renameUnlessThere(from: string, to: string): void {
   }
 }
 
-/** Removes the folders of killed builds. */
-function removeAbandoned(root: string): void {
-  for (const name of readdirSync(root).filter((name) => name.startsWith("building-"))) {
+/** Removes the folders whose names begin so and that have not changed for so long. Another process may do so, too. */
+export function removeUnchanged(root: string, { forMs, prefix = "" }: { forMs: number; prefix?: string }): void {
+  for (const name of readdirSync(root).filter((name) => name.startsWith(prefix))) {
     const path = join(root, name);
-    if (Date.now() - statSync(path).mtimeMs > abandonedAfterMs) rmSync(path, { recursive: true, force: true });
+    const changedAt = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Infinity;
+    if (Date.now() - changedAt > forMs) rmSync(path, { recursive: true, force: true });
   }
 }
 

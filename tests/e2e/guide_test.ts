@@ -71,7 +71,7 @@ class Shell {
 }
 
 async function readGuide(controlPlane: ControlPlane): Promise<void> {
-  await using registry = await registryWith(packedArchives());
+  await using registry = await registryWith(await packedArchives());
   using here = machine({
     programs: { ...nodeOnly(), kubectl: `exec '${controlPlane.description.binaries.kubectl}' "$@"` },
     registry: registry.url,

@@ -15,7 +15,7 @@ import { machine } from "./_machine.ts";
 import { packedArchives } from "./_packed.ts";
 import { registryWith, type UserRuntime, userRuntimes } from "./_user_runtimes.ts";
 
-const archives = missingRuntimes === undefined ? packedArchives() : [];
+const archives = missingRuntimes === undefined ? await packedArchives() : [];
 
 /** The words behind `new`, and the name of the project that they make. Every flag is in one set, and most pairs are. */
 const projects = [

@@ -13,7 +13,7 @@ import { machine } from "./_machine.ts";
 import { packedArchives } from "./_packed.ts";
 import { registryWith, type UserRuntime, userRuntimes } from "./_user_runtimes.ts";
 
-const archives = missingRuntimes === undefined ? packedArchives() : [];
+const archives = missingRuntimes === undefined ? await packedArchives() : [];
 
 /** What users of a runtime do else. */
 interface Way {

@@ -7,9 +7,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { FaultFreeReport } from "../../src/simulation/mod.ts";
 import { assert, assertEquals, assertMatch, assertStringIncludes, test } from "../testing.ts";
+import { runBinary } from "./_binary.ts";
 
 const root = join(import.meta.dirname ?? ".", "..", "..");
 const folder = "tests/e2e/foreign_operator";
+/** Of one command: it starts hundreds of processes, on a machine that runs other tests. */
+const timeoutMs = 900_000;
 
 interface ShownReport {
   readonly schedules: number;
@@ -40,14 +43,11 @@ async function simulateCommand(bug: string, args: readonly string[]) {
   const operator = `env ${
     bug.includes("=") ? bug : `BUG=${bug}`
   } ${Deno.execPath()} run -A --no-check ${folder}/operator.mjs {kubeconfig}`;
-  const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+  const crd = ["--crds", `${folder}/crd.yaml`];
+  return await runBinary(["simulate", "--command", operator, ...crd, "--quiet-seconds", "1", ...args], {
     cwd: root,
-    args: [
-      ...["run", "-A", "--no-check", "main.ts", "simulate", "--command", operator],
-      ...["--crds", `${folder}/crd.yaml`, "--quiet-seconds", "1", ...args],
-    ],
-  }).output();
-  return { code, stdout: new TextDecoder().decode(stdout), stderr: new TextDecoder().decode(stderr) };
+    timeoutMs,
+  });
 }
 
 test("simulate --command finds that a crash between two creates loses the second one, and its plan shows it again", async () => {
@@ -102,11 +102,7 @@ test("simulate --command records a run, and why tells from it how a fault led to
     const plan = { faults: [{ kind: "crash", write, moment: "committed", downMs: 50 }] };
     const { code } = await simulate("half", "--plan", JSON.stringify(plan), "--steps", "1", "--record", file);
     assertEquals(code, 1);
-    const { stdout } = await new Deno.Command(Deno.execPath(), {
-      cwd: root,
-      args: ["run", "-A", "--no-check", "main.ts", "why", "--file", file, "secret", "default/a"],
-    }).output();
-    const text = new TextDecoder().decode(stdout);
+    const { stdout: text } = await runBinary(["why", "--file", file, "secret", "default/a"], { cwd: root });
     assertMatch(
       text,
       /Secret default\/a was created by process 1 .*\(fault: crash before the response to the first create /,

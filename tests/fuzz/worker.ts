@@ -90,6 +90,7 @@ class Fuzzer {
   readonly #reached = new ReachedCode();
   readonly #known = new Set(options.known);
   readonly #corpus: Uint8Array[] = [];
+  readonly #endAt = performance.now() + ms;
   #generated: Uint8Array[] = [];
 
   constructor(target: FuzzTarget) {
@@ -98,12 +99,11 @@ class Fuzzer {
   }
 
   async run(): Promise<void> {
-    const endAt = performance.now() + ms;
     const files = [...readInputs("corpus", name), ...readInputs("regressions", name)].map(({ bytes }) => bytes);
     const first = [...files, ...this.#target.seeds.map(bytesOf)];
     if (!isGuided) this.#corpus.push(...first);
-    await this.#runAll(first);
-    while (performance.now() < endAt) await this.#runAll(Array.from({ length: batchSize }, () => this.#next()));
+    await this.#runAll(first, true);
+    while (performance.now() < this.#endAt) await this.#runAll(Array.from({ length: batchSize }, () => this.#next()));
     const corpus = isGuided ? await this.#smallestCorpus() : [];
     report({ kind: "done", runs, functions: this.#reached.functions, corpus: corpus.map(encoded) });
   }
@@ -124,22 +124,25 @@ class Fuzzer {
     return this.#generated.pop() ?? new Uint8Array(0);
   }
 
-  async #runAll(inputs: readonly Uint8Array[]): Promise<void> {
+  /** @param areSmall those of the repository were made small when they were found */
+  async #runAll(inputs: readonly Uint8Array[], areSmall = false): Promise<void> {
     if (isGuided) await meter.take();
     for (const input of inputs) {
       const outcome = await run(this.#target, input);
       if (outcome !== undefined) await this.#onFind(input, outcome.error);
     }
     if (!isGuided || this.#reached.gainOf(await meter.take()) === 0) return;
-    for (const input of inputs) await this.#keepIfNew(input);
+    for (const input of inputs) await this.#keepIfNew(input, areSmall);
   }
 
-  async #keepIfNew(input: Uint8Array): Promise<void> {
+  /** Makes an input that reaches more as small as the time allows: each attempt is a run and a measurement. */
+  async #keepIfNew(input: Uint8Array, isSmall: boolean): Promise<void> {
     const gain = this.#reached.gainOf(await measuredRun(this.#target, input));
     if (gain === 0) return;
     const isAsGood = async (candidate: Uint8Array) =>
       this.#reached.gainOf(await measuredRun(this.#target, candidate)) >= gain;
-    const small = input.length < 16 ? input : await minimised(input, isAsGood, maxMinimiseRuns);
+    const isDone = isSmall || input.length < 16 || performance.now() >= this.#endAt;
+    const small = isDone ? input : await minimised(input, isAsGood, maxMinimiseRuns);
     this.#reached.add(await measuredRun(this.#target, small));
     this.#corpus.push(small);
   }

@@ -3,6 +3,7 @@
  * simulation have one each. Their requests are authenticated by a token, and RBAC decides on the rules as on those of stored
  * roles; stored bindings can grant them more.
  */
+import type { ReceivedHead } from "../../runtime/mod.ts";
 import type { PolicyRule } from "../../api/mod.ts";
 import type {
   Attributes,
@@ -45,7 +46,7 @@ export class AccountAuthenticator implements Authenticator {
   }
 
   /** @throws StatusError 401 for an unknown token, 403 for impersonation without permission */
-  authenticate(request: Request, _connection: Connection, attributesFor: AttributesFor): User {
+  authenticate(request: ReceivedHead, _connection: Connection, attributesFor: AttributesFor): User {
     const hasCredential = request.headers.has("authorization");
     const sender = hasCredential ? this.#users.get(bearerOf(request) ?? "") : this.#admin;
     if (sender === undefined) throw unauthorized();

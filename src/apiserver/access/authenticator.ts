@@ -5,6 +5,7 @@
  * Guarantees: a request with an invalid token is not authenticated, unless it has a certificate, which comes first; one
  * without a credential is, as `system:anonymous`, only if the server allows that.
  */
+import type { ReceivedHead } from "../../runtime/mod.ts";
 import { type Authenticator, type Authorizer, type Connection, StatusError, type User } from "../model/mod.ts";
 import { type AttributesFor, Impersonation } from "./impersonation.ts";
 import { certificateUser, type TokenAuthority } from "./token_authority.ts";
@@ -28,12 +29,12 @@ export class RequestAuthenticator implements Authenticator {
   }
 
   /** @throws StatusError 401 for an invalid token, 403 for impersonation without permission */
-  authenticate(request: Request, connection: Connection, attributesFor: AttributesFor): User | undefined {
+  authenticate(request: ReceivedHead, connection: Connection, attributesFor: AttributesFor): User | undefined {
     const sender = this.#sender(request, connection);
     return sender === undefined ? undefined : this.#impersonation.userOf(request, sender, attributesFor);
   }
 
-  #sender(request: Request, { clientName, clientOrganizations, clientFingerprint }: Connection): User | undefined {
+  #sender(request: ReceivedHead, { clientName, clientOrganizations, clientFingerprint }: Connection): User | undefined {
     const { tokens, allowsAnonymous = false } = this.#options;
     if (clientName !== undefined) {
       return certificateUser(clientName, clientOrganizations, clientFingerprint);
@@ -55,7 +56,7 @@ export function unauthorized(): StatusError {
 const anonymous: User = { name: "system:anonymous", uid: "", groups: ["system:unauthenticated"], extra: new Map() };
 
 /** The bearer token of a request; undefined when it has none. */
-export function bearerOf(request: Request): string | undefined {
+export function bearerOf(request: ReceivedHead): string | undefined {
   const header = request.headers.get("authorization");
   const match = /^bearer +(\S+)$/i.exec(header ?? "");
   return match?.[1];

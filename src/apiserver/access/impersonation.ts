@@ -6,6 +6,7 @@
  *
  * Guarantees: of several modes that refuse, the one that was last successful for the sender gives the error, else the first.
  */
+import type { ReceivedHead } from "../../runtime/mod.ts";
 import {
   type Attributes,
   type Authorizer,
@@ -44,7 +45,7 @@ export class Impersonation {
    *
    * @throws StatusError 403 when the sender has no permission, 400 when other parts are given without a name
    */
-  userOf(request: Request, sender: User, attributesFor: AttributesFor): User {
+  userOf(request: ReceivedHead, sender: User, attributesFor: AttributesFor): User {
     if (!hasImpersonation(request)) return sender;
     const wanted = wantedUser(request);
     if (wanted === undefined) return sender;
@@ -74,13 +75,13 @@ export class Impersonation {
 }
 
 /** Rarely true, so it only looks at the names of the headers. */
-function hasImpersonation({ headers }: Request): boolean {
+function hasImpersonation({ headers }: ReceivedHead): boolean {
   for (const name of headers.keys()) if (name.startsWith("impersonate-")) return true;
   return false;
 }
 
 /** @throws StatusError 400 when there are other parts, but no name */
-function wantedUser(request: Request): User | undefined {
+function wantedUser(request: ReceivedHead): User | undefined {
   const name = request.headers.get("impersonate-user") ?? "";
   const uid = request.headers.get("impersonate-uid") ?? "";
   const groups = listed(request, "impersonate-group");
@@ -91,11 +92,11 @@ function wantedUser(request: Request): User | undefined {
 }
 
 /** Fetch joins repeated headers with a comma; names of groups contain none. */
-function listed(request: Request, header: string): readonly string[] {
+function listed(request: ReceivedHead, header: string): readonly string[] {
   return (request.headers.get(header) ?? "").split(",").map((part) => part.trim()).filter((part) => part !== "");
 }
 
-function extraOf(request: Request): ReadonlyMap<string, readonly string[]> {
+function extraOf(request: ReceivedHead): ReadonlyMap<string, readonly string[]> {
   const extra = new Map<string, readonly string[]>();
   for (const header of request.headers.keys()) {
     if (header.startsWith(extraPrefix)) {

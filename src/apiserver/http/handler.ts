@@ -5,6 +5,7 @@
  * Guarantees: every request gets a response. A rejection has the Status of a kube-apiserver. An unexpected error is a 500 and
  * goes to `onError`; `handle` never rejects.
  */
+import type { ReceivedHead } from "../../runtime/mod.ts";
 import type { Clock, Random } from "../../async/mod.ts";
 import { redactText } from "../../observe/mod.ts";
 import {
@@ -145,7 +146,7 @@ export class HttpHandler {
   }
 
   /** True if the sender of a request is known, so that its body is worth reading. It needs no body. */
-  authenticates(request: Request, connection: Connection): boolean {
+  authenticates(request: ReceivedHead, connection: Connection): boolean {
     try {
       const attributesFor = (user: User) => {
         const { path, query } = splitUrl(request.url);

@@ -3,6 +3,7 @@
  * implements them: tokens, client certificates, impersonation, RBAC.
  */
 
+import type { ReceivedHead } from "../../runtime/mod.ts";
 import { forbidden, type StatusError } from "./status_error.ts";
 
 /** The user who sent a request. */
@@ -60,7 +61,7 @@ export interface Connection {
 export interface Authenticator {
   /** @param attributesFor what the request wants to do, if its user were this one: impersonation depends on it */
   authenticate(
-    request: Request,
+    request: ReceivedHead,
     connection: Connection,
     attributesFor: (user: User) => Attributes,
   ): User | undefined;

@@ -77,7 +77,6 @@ export const buildOptions: readonly string[] = [
   "--minify",
   "--format=esm",
   "--splitting",
-  "--compile-jit-policy=4",
   "--sourcemap=linked",
   "--no-compile-autoload-dotenv",
   "--no-compile-autoload-bunfig",

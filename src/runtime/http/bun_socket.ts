@@ -5,7 +5,7 @@
  * Guarantees: dial() resolves after the certificate of the server was verified, so nothing is sent to another server; it
  * settles within 20 s, or at once when its signal aborts; the end of a connection is reported once.
  */
-
+import { Buffer } from "node:buffer";
 import { onAbort } from "../process/mod.ts";
 import { refuseCertificate, refuseWithoutPath, type ServerCertificate, trustsServers } from "./certificate_path.ts";
 import { connectStepMs, stepTimedOut } from "./http_client_options.ts";
@@ -33,7 +33,7 @@ export interface TlsSettings {
 /** The part of the sockets of Bun that this file uses. */
 interface NativeSocket {
   /** Returns how many of the bytes were taken; the `drain` handler is called when there is room for more. */
-  write(bytes: Uint8Array): number;
+  write(data: Uint8Array | string): number;
   pause(): void;
   resume(): void;
   terminate(): void;
@@ -169,6 +169,13 @@ export class BunSocket {
   write(bytes: Uint8Array): void {
     this.#unsent = bytes;
     this.flush();
+  }
+
+  /** Sends a text of ASCII, as {@link write}. Its bytes are made only if the system has no room for all of them. */
+  writeAscii(text: string): void {
+    if (this.#hasEnded || this.#native === undefined) return;
+    const taken = Math.max(0, this.#native.write(text));
+    if (taken < text.length) this.#unsent = Buffer.from(text.slice(taken), "latin1");
   }
 
   /** Sends bytes. @returns when all of them have left the process, or the connection has ended */

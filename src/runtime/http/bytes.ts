@@ -1,5 +1,5 @@
 /**
- * Bytes of network reads.
+ * Bytes of network reads, and of the bodies of requests.
  *
  * releaseBytes() frees the memory of a read as soon as it was parsed, instead of at a later garbage collection. A stream
  * of 50 MB then needs 8 MiB less (measured on Bun 1.4.5). It frees only bytes that an HTTP client of this folder has
@@ -25,4 +25,9 @@ export function joined(left: Uint8Array, right: Uint8Array): Uint8Array<ArrayBuf
   both.set(left);
   both.set(right, left.length);
   return both;
+}
+
+/** The body of a request; undefined if it has none. */
+export async function requestBytes(request: Request): Promise<Uint8Array | undefined> {
+  return request.body === null ? undefined : new Uint8Array(await request.arrayBuffer());
 }

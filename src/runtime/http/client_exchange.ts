@@ -11,6 +11,7 @@ import type { BunSocket } from "./bun_socket.ts";
 import { joined, ownedBytes } from "./bytes.ts";
 import { type BodyDecoder, bodyDecoder, responseRules } from "./http_body.ts";
 import { findHeadEnd, maxInterimAnswers, maxResponseHeadBytes, parseResponseHead, responseError } from "./http_head.ts";
+import { rememberText } from "./known_text.ts";
 import { ReadPacer } from "./read_pacer.ts";
 
 /** A request that was sent. */
@@ -26,7 +27,28 @@ export interface ClientExchangeOptions {
 /** Bytes read ahead of the consumer before the socket is paused. */
 const readAheadBytes = 256 * 1024;
 
+/** Larger bodies are left to their readers, which decode them in parts. */
+const maxTextBytes = 64 * 1024;
+/** The first byte of a byte order mark, which readers of text remove. */
+const byteOrderMark = 0xef;
+
 const empty = new Uint8Array(0);
+
+/** Fails for bytes that are not UTF-8. */
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/** A response with its whole body. Its reader is usually in this process, so that its text is decoded once, here. */
+function wholeResponse(body: Uint8Array<ArrayBuffer>, init: ResponseInit): Response {
+  if (body.length === 0) return new Response(null, init);
+  if (body.length > maxTextBytes || body[0] === byteOrderMark) return new Response(body, init);
+  let text: string;
+  try {
+    text = utf8.decode(body);
+  } catch {
+    return new Response(body, init);
+  }
+  return rememberText(new Response(body, init), text);
+}
 
 /** A request in flight. */
 export class ClientExchange {
@@ -55,7 +77,7 @@ export class ClientExchange {
   /** Ends the exchange with the signal from now on. @returns false if it has ended already */
   start(): boolean {
     const { signal } = this.#options;
-    this.#listening = onAbort(signal, () => this.#fail(signal.reason));
+    this.#listening = onAbort(signal, () => this.fail(signal.reason));
     return !this.#isDone;
   }
 
@@ -66,19 +88,20 @@ export class ClientExchange {
       if (this.#body === undefined) this.#receiveHead(bytes);
       else this.#receiveBody(this.#body, bytes);
     } catch (error) {
-      this.#fail(error);
+      this.fail(error);
     }
   }
 
   /** Called when the connection has ended. */
   connectionEnded(error: Error): void {
     // This is the regular end of a body without length and chunks; only old proxies send such bodies.
-    if (!this.#endsWithConnection || this.#isDone) return this.#fail(error);
+    if (!this.#endsWithConnection || this.#isDone) return this.fail(error);
     this.#finish(false);
     this.#controller?.close();
   }
 
-  #fail(error: unknown): void {
+  /** Ends the exchange with an error, unless it has ended. */
+  fail(error: unknown): void {
     if (this.#isDone) return;
     this.#finish(false);
     this.#reject(error);
@@ -105,7 +128,7 @@ export class ClientExchange {
     const first = body.take(rest);
     const { status, headers } = head;
     if (body.isComplete) {
-      this.#resolve(new Response(first.length === 0 ? null : first, { status, headers }));
+      this.#resolve(wholeResponse(first, { status, headers }));
       return this.#finish(body.excessBytes === 0);
     }
     this.#body = body;

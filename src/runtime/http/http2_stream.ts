@@ -17,7 +17,15 @@ import { protocolSwitchOf } from "./protocol_switch.ts";
 import { connectionFields, dateText, isBodiless } from "./response_writer.ts";
 import type { ConnectionInfo } from "./serve_options.ts";
 import type { ConnectionHost } from "./server_connection.ts";
-import { bodiesTooLarge, clientLeft, internalError, refusalOf, requestOf, setLength } from "./server_request.ts";
+import {
+  bodiesTooLarge,
+  clientLeft,
+  internalError,
+  receivedHeadOf,
+  refusalOf,
+  requestOf,
+  setLength,
+} from "./server_request.ts";
 import type { Claim } from "./shared_budget.ts";
 
 /** What a stream needs of its connection. */
@@ -86,9 +94,8 @@ export class Http2Stream {
     if (head.framing.kind === "length" && head.framing.bytes > host.limits.maxBodyBytes) {
       return this.refuse(bodyTooLarge(host.limits.maxBodyBytes));
     }
-    if (host.readsBody !== undefined) {
-      const request = requestOf(head, undefined, info, this.#controller.signal);
-      if (!host.readsBody(request, info)) return this.#answer(() => request);
+    if (host.readsBody !== undefined && !host.readsBody(receivedHeadOf(head, info), info)) {
+      return this.#answer(() => requestOf(head, undefined, info, this.#controller.signal));
     }
     this.#body = new ByteCollector(head.framing.kind === "length" ? head.framing.bytes : host.limits.maxBodyBytes);
     this.#setWaiting(true);

@@ -12,32 +12,74 @@
  * its time on waking threads. On Bun requests use its sockets; on Deno and Node, and through proxies, they use
  * node:https.
  */
-import { runtimeName, untilAborted } from "../process/mod.ts";
+import { onAbort, runtimeName, untilAborted } from "../process/mod.ts";
 import { bunHttpClient } from "./bun_http_client.ts";
-import type { HttpClient, HttpClientOptions } from "./http_client_options.ts";
+import { requestBytes } from "./bytes.ts";
+import {
+  type HttpClient,
+  type HttpClientOptions,
+  type HttpRequest,
+  type HttpSender,
+  responseTimedOut,
+} from "./http_client_options.ts";
+import { systemTimers, type Timers } from "./timers.ts";
 
 /** Makes a client for one set of certificates and one proxy. */
 export function httpClient(options: HttpClientOptions = {}): HttpClient {
   const isDirect = runtimeName === "bun" && options.proxy === undefined;
-  const client = isDirect ? bunHttpClient(options) : lazyNodeHttpClient(options);
+  const sender = isDirect
+    ? bunHttpClient(options)
+    : obedient(lazyNodeHttpClient(options), options.timers ?? systemTimers);
   return {
-    // A library may neither answer nor close after an abort, so no caller waits for one.
-    fetch: (request, options) =>
-      untilAborted(client.fetch(request, options), request.signal, ({ body }) => void body?.cancel().catch(() => {})),
+    send: (request, settings) => sender.send(request, settings),
+    fetch: async (request, settings) => {
+      const { method, url, headers, signal } = request;
+      signal.throwIfAborted();
+      const body = await untilAborted(requestBytes(request), signal);
+      return await sender.send({ method, url, headers, body, signal }, settings);
+    },
     upgrade: (request, headers) =>
-      untilAborted(client.upgrade(request, headers), request.signal, (answer) => {
+      untilAborted(sender.upgrade(request, headers), request.signal, (answer) => {
         if (answer.kind === "switched") answer.wire.end();
       }),
-    close: () => client.close(),
+    close: () => sender.close(),
   };
 }
 
+/** A library may neither answer nor close after an abort, so no caller waits for one. */
+function obedient(sender: HttpSender, timers: Timers): HttpSender {
+  return {
+    ...sender,
+    async send(request, options = {}) {
+      const { responseTimeoutMs: limitMs = Infinity } = options;
+      const sent = (one: HttpRequest) => untilAborted(sender.send(one, options), one.signal, discard);
+      if (limitMs === Infinity) return await sent(request);
+      // Follows the signal of the request, also while the body is read; both are garbage collected together.
+      const attempt = new AbortController();
+      const following = onAbort(request.signal, () => attempt.abort(request.signal.reason));
+      const timer = timers.timer(limitMs, () => attempt.abort(responseTimedOut(limitMs)));
+      try {
+        return await sent({ ...request, signal: attempt.signal });
+      } catch (error) {
+        following[Symbol.dispose]();
+        throw error;
+      } finally {
+        timer[Symbol.dispose]();
+      }
+    },
+  };
+}
+
+function discard({ body }: Response): void {
+  body?.cancel().catch(() => {});
+}
+
 /** Loads node:https with the first request: a program on Bun without a proxy starts without it. */
-function lazyNodeHttpClient(options: HttpClientOptions): HttpClient {
-  let loading: Promise<HttpClient> | undefined;
+function lazyNodeHttpClient(options: HttpClientOptions): HttpSender {
+  let loading: Promise<HttpSender> | undefined;
   const load = async () => (await import("./node_http_client.ts")).nodeHttpClient(options);
   return {
-    fetch: async (request, options) => await (await (loading ??= load())).fetch(request, options),
+    send: async (request, options) => await (await (loading ??= load())).send(request, options),
     upgrade: async (request, headers) => await (await (loading ??= load())).upgrade(request, headers),
     close: () => void loading?.then((client) => client.close()),
   };

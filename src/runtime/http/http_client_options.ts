@@ -18,7 +18,7 @@ export interface HttpClientOptions {
   readonly proxy?: string;
   /** Sent with every request, each value on its own line, which fetch cannot do. @default {} */
   readonly headers?: HeaderLines;
-  /** The timers of the time limits for new connections. @default those of the system */
+  /** The timers of all time limits. @default those of the system */
   readonly timers?: Timers;
 }
 
@@ -30,8 +30,21 @@ export function stepTimedOut(step: string): Error {
   return Object.assign(new Error(`${step} took longer than ${connectStepMs} ms`), { code: "ETIMEDOUT" });
 }
 
+/** One request. A Request has the same fields, but its body is a stream. */
+export interface HttpRequest {
+  readonly method: string;
+  /** Absolute, in the form of `Request.url`. */
+  readonly url: string;
+  readonly headers: Headers;
+  /** A text is sent as UTF-8. @default no body */
+  readonly body?: string | Uint8Array;
+  readonly signal: AbortSignal;
+}
+
 /** Options of one request. */
 export interface FetchOptions {
+  /** The most milliseconds until the response begins, with the time for a new connection. @default Infinity */
+  readonly responseTimeoutMs?: number;
   /** The response may stream for minutes, as a watch does. A busy stream is then read every 10 ms. @default false */
   readonly longLived?: boolean;
   /**
@@ -47,21 +60,32 @@ export type HeaderLines = Readonly<Record<string, readonly string[]>>;
 /** Fields of a request that asks for another protocol. */
 export type UpgradeHeaders = Readonly<Record<string, string | readonly string[]>>;
 
+/** The error of a response that did not begin in time. */
+export function responseTimedOut(timeoutMs: number): DOMException {
+  return new DOMException(`No response within ${timeoutMs} ms`, "TimeoutError");
+}
+
 /** Sends requests over connections that it keeps and closes. */
-export interface HttpClient {
+export interface HttpSender {
   /**
    * Sends one request. Cancel a body that you do not read, or its connection stays open.
    *
    * @throws the error of the runtime when there is no response; the reason of the signal when it aborts.
    */
-  fetch(request: Request, options?: FetchOptions): Promise<Response>;
+  send(request: HttpRequest, options?: FetchOptions): Promise<Response>;
   /**
    * Sends a request that asks the server to switch to the protocol of its `upgrade` header, on a connection of its own.
    * Values of the fields given here may be lists, with a line for each; `host` replaces that of the URL.
    *
    * @throws the error of the runtime when there is no answer; the reason of the signal when it aborts.
    */
-  upgrade(request: Request, upgradeHeaders: UpgradeHeaders): Promise<UpgradeAnswer>;
+  upgrade(request: Omit<HttpRequest, "body">, upgradeHeaders: UpgradeHeaders): Promise<UpgradeAnswer>;
   /** Closes idle connections; those with a request in flight close when it ends. */
   close(): void;
+}
+
+/** A sender that also takes a Request. */
+export interface HttpClient extends HttpSender {
+  /** As `send`, after the body was read. */
+  fetch(request: Request, options?: FetchOptions): Promise<Response>;
 }

@@ -8,6 +8,7 @@ import {
   type KeyPair,
 } from "../../../tests/controlplane/certificate_authority.ts";
 import { bodyOf, LoopbackServer } from "../../../tests/loopback.ts";
+import { seededRandom, VirtualClock } from "../../async/mod.ts";
 import { runtimeName } from "../process/mod.ts";
 import { httpClient } from "./http_client.ts";
 import type { HttpClientOptions } from "./http_client_options.ts";
@@ -167,6 +168,55 @@ test("method, headers and body are sent, and status and headers of the response 
   client.close();
 });
 
+test("a body arrives as it was given: ASCII and other text, bytes, an empty one, and none", async () => {
+  await using server = await LoopbackServer.start({
+    answer: async (request, response) => {
+      const body = await bodyOf(request);
+      response.end(JSON.stringify([request.headers["x-ask"], request.headers["content-length"] ?? "none", body]));
+    },
+  });
+  const client = httpClient();
+  const { signal } = new AbortController();
+  const large = "0123456789abcdef".repeat(64 * 1024);
+  const answers: string[][] = [];
+  for (const value of ["plain", "größer"]) {
+    const headers = new Headers({ "x-ask": value });
+    for (const body of ["ascii", "größer", new TextEncoder().encode("bytes"), "", large, `${large}ü`, undefined]) {
+      const method = body === undefined ? "GET" : "PUT";
+      const response = await client.send({ method, url: server.url(), headers, body, signal });
+      const [ask = "", length = "", text = ""]: readonly string[] = await response.json();
+      answers.push([ask, length, text.length < 100 ? text : `${text.length} ${text.slice(-1)}`]);
+    }
+  }
+  client.close();
+  const bodies = [["5", "ascii"], ["8", "größer"], ["5", "bytes"], ["0", ""], ["1048576", "1048576 f"]];
+  const expected = [...bodies, ["1048578", "1048577 ü"], ["none", ""]];
+  assertEquals(answers, ["plain", "größer"].flatMap((ask) => expected.map((rest) => [ask, ...rest])));
+});
+
+test("a response that does not begin in time ends its request, on a new and on a kept connection", async () => {
+  await using server = await LoopbackServer.start({
+    answer: (request, response) => void (request.url === "/silent" || response.end("here")),
+  });
+  const clock = new VirtualClock();
+  const client = httpClient({ timers: clock });
+  const { signal } = new AbortController();
+  const send = (path: string) =>
+    client.send({ method: "GET", url: server.url() + path, headers: new Headers(), signal }, {
+      responseTimeoutMs: 500,
+    });
+  for (let round = 0; round < 2; round++) {
+    const silent = send("/silent");
+    const failed = assertRejects(() => silent);
+    while (clock.pendingTimers === 0) await clock.advance(0);
+    await clock.advance(500);
+    assertEquals((await failed).message, "No response within 500 ms");
+    assertEquals(await (await send("/")).text(), "here"); // the next round uses its connection
+    assertEquals(clock.pendingTimers, 0);
+  }
+  client.close();
+});
+
 test("each header value of a list is sent on its own line", async () => {
   await using server = await LoopbackServer.start({
     answer: (request, response) => {
@@ -191,6 +241,33 @@ test("headers of one request are sent a value a line, replace those of the reque
     const names = ["host", "x-group", "x-kept", "x-client"];
     assertEquals(names.map(valuesOf), [["example.com"], ["a", "b"], ["k"], ["c"]]);
     assertEquals((await (await client.fetch(new Request(server.url()))).text()).includes("x-group"), false);
+  } finally {
+    client.close();
+  }
+});
+
+/** Paths in every form: plain ones, dot segments in all their forms, and all that a URL encodes or drops. */
+function somePaths(count: number): readonly string[] {
+  const parts = [..."aZ9//..?&=# '\"<|^{\\é~;,:", "..", "%2e", "%2E", "%zz"];
+  const random = seededRandom(7);
+  const pick = () => parts[Math.floor(random.next() * parts.length)] ?? "";
+  return Array.from({ length: count }, (_, index) => `/${Array.from({ length: 1 + index % 9 }, pick).join("")}`);
+}
+
+test("what is sent of a URL is what a URL has: path and query, and the host without credentials", async () => {
+  await using server = await LoopbackServer.start({
+    answer: ({ url, headers }, response) => void response.end(`${headers.host} ${url}`),
+  });
+  const client = httpClient();
+  try {
+    const origins = [server.url(), server.url("LOCALHOST"), server.url().replace("://", "://user:pass@")];
+    for (const [index, path] of somePaths(600).entries()) {
+      const text = (origins[index % origins.length] ?? "") + path;
+      const { host, pathname, search } = new URL(text);
+      const { signal } = new AbortController();
+      const response = await client.send({ method: "GET", url: text, headers: new Headers(), signal });
+      assertEquals(await response.text(), `${host} ${pathname}${search}`, text);
+    }
   } finally {
     client.close();
   }
@@ -320,6 +397,17 @@ test("connections are kept between requests, and close() ends idle ones", async 
   assertEquals(server.connections, 1);
   client.close();
   await server.emptied();
+});
+
+test("connections are kept for each of several servers that get requests in turn", async () => {
+  await using first = await tlsServer(await serverPair());
+  await using second = await tlsServer(await serverPair());
+  const client = httpClient({ ca: ca.certificate });
+  for (let round = 0; round < 3; round++) {
+    for (const server of [first, second]) await (await client.fetch(new Request(server.url()))).text();
+  }
+  assertEquals([first.connections, second.connections], [1, 1]);
+  client.close();
 });
 
 test("close() lets a request in flight finish, and its connection ends then", async () => {

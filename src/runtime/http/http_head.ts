@@ -205,11 +205,12 @@ function parseFields(lines: readonly string[], makeError: MakeError, rules = res
   const { form, uniqueNames } = rules;
   const headers = new Headers();
   for (let index = 1; index < lines.length; index++) {
-    const [, name, value] = form.exec(lines[index] ?? "") ?? [];
-    if (name === undefined || value === undefined) throw makeError("a field of its head is malformed");
-    const key = name.toLowerCase();
+    const line = lines[index] ?? "";
+    if (!form.test(line)) throw makeError("a field of its head is malformed");
+    const colon = line.indexOf(":");
+    const key = line.slice(0, colon).toLowerCase();
     if (uniqueNames.has(key) && headers.has(key)) throw makeError(`its head has two ${key} fields`);
-    headers.append(key, trimmed(value));
+    headers.append(key, trimmed(line.slice(colon + 1)));
   }
   return headers;
 }

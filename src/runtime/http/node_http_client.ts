@@ -7,7 +7,7 @@ import * as https from "node:https";
 import { onAbort, runtimeName } from "../process/mod.ts";
 import { explainRefusedCertificate } from "./certificates.ts";
 import { maxInterimAnswers, responseError } from "./http_head.ts";
-import type { HeaderLines, HttpClient, HttpClientOptions } from "./http_client_options.ts";
+import type { HeaderLines, HttpClientOptions, HttpRequest, HttpSender } from "./http_client_options.ts";
 import { directAgent, type OpeningOptions, openPlain, openSecure, tunnelAgent } from "./secure_agent.ts";
 import { systemTimers } from "./timers.ts";
 import { openUpgrade, wireOfDuplex } from "./wire.ts";
@@ -22,7 +22,7 @@ const readAheadBytes = 256 * 1024;
 const poolOptions = { keepAlive: true, keepAliveMsecs: 30_000, timeout: 60_000 } as const;
 
 /** Makes a client of node:https. */
-export function nodeHttpClient(options: HttpClientOptions): HttpClient {
+export function nodeHttpClient(options: HttpClientOptions): HttpSender {
   const { ca, cert, key, serverName, insecureSkipTlsVerify = false, proxy, headers = {}, timers = systemTimers } =
     options;
   const tls = { ca, cert, key, rejectUnauthorized: !insecureSkipTlsVerify, minVersion: "TLSv1.2" } as const;
@@ -30,13 +30,12 @@ export function nodeHttpClient(options: HttpClientOptions): HttpClient {
   const secure = proxy === undefined ? directAgent(settings, timers) : tunnelAgent(proxy, settings, timers);
   const plain = new http.Agent(poolOptions);
   return {
-    async fetch(request, { headers: ownHeaders = {} } = {}) {
+    async send(request, { headers: ownHeaders = {} } = {}) {
       const { signal } = request;
       signal.throwIfAborted();
-      const body = request.body === null ? undefined : new Uint8Array(await request.arrayBuffer());
-      signal.throwIfAborted();
       const agent = request.url.startsWith("https:") ? secure : plain;
-      const fields = { ...headersOf(request, body), ...linesOf(headers), ...linesOf(ownHeaders) };
+      const body = typeof request.body === "string" ? new TextEncoder().encode(request.body) : request.body;
+      const fields = { ...headersOf(request.headers, body), ...linesOf(headers), ...linesOf(ownHeaders) };
       try {
         return await send({ request, body, agent, headers: fields });
       } catch (error) {
@@ -50,7 +49,7 @@ export function nodeHttpClient(options: HttpClientOptions): HttpClient {
       const socket = url.protocol === "https:"
         ? await openSecure(secure, url, { serverName, signal })
         : await openPlain(url, { signal, timers });
-      const fields = { host: url.host, ...headersOf(request, undefined), ...upgradeHeaders, ...headers };
+      const fields = { host: url.host, ...headersOf(request.headers, undefined), ...upgradeHeaders, ...headers };
       const lines = Object.entries(fields);
       const head = `${method} ${url.pathname}${url.search} HTTP/1.1\r\n` +
         lines.flatMap(([name, values]) => [values ?? []].flat().map((value) => `${name}: ${value}\r\n`)).join("");
@@ -63,7 +62,7 @@ export function nodeHttpClient(options: HttpClientOptions): HttpClient {
 }
 
 interface Outgoing {
-  readonly request: Request;
+  readonly request: HttpRequest;
   readonly body: Uint8Array | undefined;
   readonly agent: http.Agent;
   readonly headers: http.OutgoingHttpHeaders;
@@ -110,9 +109,9 @@ function send({ request, body, agent, headers }: Outgoing): Promise<Response> {
   });
 }
 
-function headersOf(request: Request, body: Uint8Array | undefined): http.OutgoingHttpHeaders {
+function headersOf(given: Headers, body: Uint8Array | undefined): http.OutgoingHttpHeaders {
   const headers: Record<string, string> = Object.create(null);
-  for (const [name, value] of request.headers) headers[name] = value;
+  for (const [name, value] of given) headers[name] = value;
   if (body !== undefined) headers["content-length"] = String(body.length);
   return headers;
 }

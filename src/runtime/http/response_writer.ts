@@ -5,12 +5,13 @@
  * A body whose length the handler announced is sent with its length, a small one in one write with its head. Every other body
  * is sent in chunks as it comes, as a watch needs it.
  */
+import { Buffer } from "node:buffer";
 import { joined } from "./bytes.ts";
 
 /** Where the bytes are written to. */
 export interface ByteSink {
-  /** Resolves when more can be written; false if the connection has ended. */
-  write(bytes: Uint8Array): Promise<boolean>;
+  /** Returns true, or resolves, when more can be written; false if the connection has ended. */
+  write(bytes: Uint8Array): boolean | Promise<boolean>;
 }
 
 /** Options of {@link writeResponse}. */
@@ -112,9 +113,7 @@ export function dateText(): string {
 
 /** Field values are bytes; `Headers` holds each byte as one character. */
 function latin1(text: string): Uint8Array {
-  const bytes = new Uint8Array(text.length);
-  for (let at = 0; at < text.length; at++) bytes[at] = text.charCodeAt(at);
-  return bytes;
+  return Buffer.from(text, "latin1");
 }
 
 /** True if a response with this status has no body. */

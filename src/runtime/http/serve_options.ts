@@ -92,8 +92,11 @@ export interface ConnectionInfo {
  */
 export type ServeHandler = (request: Request, connection: ConnectionInfo) => Response | Promise<Response>;
 
-/** Whether the body of a request is read. The request has no body yet. */
-export type ReadsBody = (request: Request, connection: ConnectionInfo) => boolean;
+/** What is known of a request before its body has arrived. */
+export type ReceivedHead = Pick<Request, "method" | "url" | "headers">;
+
+/** Whether the body of a request is read. */
+export type ReadsBody = (head: ReceivedHead, connection: ConnectionInfo) => boolean;
 
 /** Options of {@link serve}. */
 export interface ServeOptions {

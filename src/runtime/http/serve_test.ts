@@ -227,6 +227,36 @@ test("[security 13] when the bodies are too large together, the one that waits l
   );
 });
 
+test("a body that arrives with its head has the limits of others, and what follows it is the next request", async () => {
+  await using served = await serving({ maxBodyBytes: 8_000, maxBufferedBytes: 6_000 });
+  const whole = (bytes: number) =>
+    `POST /a HTTP/1.1\r\nhost: a\r\ncontent-length: ${bytes}\r\n\r\n${"x".repeat(bytes)}`;
+  using peer = await rawPeer(served.server.port);
+  peer.send(`${whole(5_000)}${whole(20)}`);
+  await until(() => served.seen.length === 2, "both requests");
+  assertEquals(served.seen, ["POST /a 5000", "POST /a 20"]);
+  assertStringIncludes(await statusAfterClose(served, whole(7_000)), "503");
+  assertStringIncludes(await statusAfterClose(served, whole(9_000)), "413");
+  // The bodies that were answered take no memory.
+  peer.send(whole(5_500));
+  await until(() => served.seen.length === 3, "the third request");
+});
+
+test("readsBody gets the method, the URL as the handler does, and the fields, before the body is there", async () => {
+  const heads: string[] = [];
+  await using server = await serve({
+    onError: () => {},
+    readsBody: ({ method, url, headers }) => heads.push(`${method} ${url} ${headers.get("a")}`) > 1,
+    handler: (request) => new Response(`${request.url} ${request.body === null}`),
+  });
+  const head = `POST /b/../c?d HTTP/1.1\r\nhost: e\r\na: 1\r\n${close}content-length: 1\r\n\r\n`;
+  const answers = [await responseTo(server, head), await responseTo(server, `${head}x`)];
+  assertEquals(heads, ["POST http://e/c?d 1", "POST http://e/c?d 1"]);
+  assertStringIncludes(answers[0] ?? "", "http://e/c?d true");
+  assertStringIncludes(answers[1] ?? "", "http://e/c?d false");
+  assertStringIncludes(await responseTo(server, head.replace("host: e", "host: e:99999")), " 400 ");
+});
+
 test("an error of the handler is status 500 and is reported, and the server continues", async () => {
   await using served = await serving({}, () => {
     throw new Error("boom");

@@ -14,7 +14,15 @@ import { findHeadEnd, parseRequestHead, RequestError, type RequestHead } from ".
 import { type ProtocolSwitch, protocolSwitchOf } from "./protocol_switch.ts";
 import { type ByteSink, switchHead, writeResponse } from "./response_writer.ts";
 import type { ConnectionInfo, ReadsBody, ServeHandler, ServeLimits } from "./serve_options.ts";
-import { bodiesTooLarge, clientLeft, internalError, refusalOf, requestOf, setLength } from "./server_request.ts";
+import {
+  bodiesTooLarge,
+  clientLeft,
+  internalError,
+  receivedHeadOf,
+  refusalOf,
+  requestOf,
+  setLength,
+} from "./server_request.ts";
 import type { Claim, SharedBudget } from "./shared_budget.ts";
 import { endSocket } from "./socket_end.ts";
 import { SourceWire } from "./source_wire.ts";
@@ -187,11 +195,19 @@ export class ServerConnection implements HttpConnection {
     const controller = new AbortController();
     const hasBody = announcesBody(head);
     if (hasBody && readsBody !== undefined) {
-      const request = requestOf(head, undefined, this.#info, controller.signal);
-      if (!readsBody(request, this.#info)) {
+      if (!readsBody(receivedHeadOf(head, this.#info), this.#info)) {
         this.#request = controller;
+        const request = requestOf(head, undefined, this.#info, controller.signal);
         return { response: await this.#callHandler(request), isBodyLeft: true };
       }
+    }
+    const arrivedBytes = hasBody ? this.#arrivedBytes(head) : 0;
+    if (arrivedBytes > 0) {
+      if (!claim.take(arrivedBytes)) throw bodiesTooLarge();
+      this.#request = controller;
+      const request = requestOf(head, this.#source.bytes.subarray(0, arrivedBytes), this.#info, controller.signal);
+      this.#source.consume(arrivedBytes);
+      return { response: await this.#callHandler(request), isBodyLeft: false };
     }
     const body = hasBody ? await this.#readBody(head, claim) : undefined;
     this.#request = controller;
@@ -200,6 +216,13 @@ export class ServerConnection implements HttpConnection {
     // The request has a copy.
     body?.release();
     return { response: await this.#callHandler(request), isBodyLeft: false };
+  }
+
+  /** The length of a body that has arrived completely, as most do: it is passed on without a copy of our own. Else 0. */
+  #arrivedBytes({ method, framing, expectsContinue }: RequestHead): number {
+    if (framing.kind !== "length" || expectsContinue || method === "GET" || method === "HEAD") return 0;
+    const isWhole = framing.bytes <= this.#source.bytes.length && framing.bytes <= this.#host.limits.maxBodyBytes;
+    return isWhole ? framing.bytes : 0;
   }
 
   async #callHandler(request: Request): Promise<Response> {
@@ -314,16 +337,26 @@ export class ServerConnection implements HttpConnection {
   }
 
   /** Writes as fast as the client reads. A client that reads nothing for the time limit is cut off. */
-  async #write(bytes: Uint8Array): Promise<boolean> {
-    const { writeTimeoutMs } = this.#host.limits;
+  #write(bytes: Uint8Array): boolean | Promise<boolean> {
+    return bytes.length <= maxPieceBytes ? this.#writePiece(bytes) : this.#writePieces(bytes);
+  }
+
+  async #writePieces(bytes: Uint8Array): Promise<boolean> {
     for (let at = 0; at < bytes.length; at += maxPieceBytes) {
-      if (this.#socket.destroyed || !this.#socket.writable) return false;
-      const piece = bytes.length <= maxPieceBytes ? bytes : bytes.subarray(at, at + maxPieceBytes);
-      this.#limitAnswer();
-      if (this.#socket.write(piece)) continue;
-      using _deadline = this.#deadline(writeTimeoutMs, undefined);
-      await drained(this.#socket);
+      if (!await this.#writePiece(bytes.subarray(at, at + maxPieceBytes))) return false;
     }
+    return true;
+  }
+
+  #writePiece(piece: Uint8Array): boolean | Promise<boolean> {
+    if (this.#socket.destroyed || !this.#socket.writable) return false;
+    this.#limitAnswer();
+    return this.#socket.write(piece) ? !this.#socket.destroyed : this.#waitForReader();
+  }
+
+  async #waitForReader(): Promise<boolean> {
+    using _deadline = this.#deadline(this.#host.limits.writeTimeoutMs, undefined);
+    await drained(this.#socket);
     return !this.#socket.destroyed;
   }
 }

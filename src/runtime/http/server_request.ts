@@ -1,6 +1,6 @@
 /** The requests that a server passes to its handler, the same in each version of HTTP. */
 import { RequestError, type RequestHead } from "./http_head.ts";
-import type { ConnectionInfo } from "./serve_options.ts";
+import type { ConnectionInfo, ReceivedHead } from "./serve_options.ts";
 
 /** The handler gets a body of known length, however it came. */
 export function setLength(headers: Headers, bytes: number): void {
@@ -18,6 +18,15 @@ export function clientLeft(): DOMException {
   return new DOMException("The client closed the connection", "AbortError");
 }
 
+/** What is known of a request without its body. @throws RequestError */
+export function receivedHeadOf({ method, headers, host, target }: RequestHead, info: ConnectionInfo): ReceivedHead {
+  try {
+    return { method, headers, url: new URL(`${originOf(host, info)}${target}`).href };
+  } catch {
+    throw notValid();
+  }
+}
+
 /** The request for the handler. @throws RequestError */
 export function requestOf(
   head: RequestHead,
@@ -25,13 +34,20 @@ export function requestOf(
   info: ConnectionInfo,
   signal: AbortSignal,
 ): Request {
-  const { method, headers } = head;
-  const url = `${info.isTls ? "https" : "http"}://${head.host}${head.target}`;
+  const { method, headers, host, target } = head;
   try {
-    return new Request(url, { method, headers, body, signal });
+    return new Request(`${originOf(host, info)}${target}`, { method, headers, body, signal });
   } catch {
-    throw new RequestError(400, "the method, the host or the target is not valid in HTTP");
+    throw notValid();
   }
+}
+
+function originOf(host: string, { isTls }: ConnectionInfo): string {
+  return `${isTls ? "https" : "http"}://${host}`;
+}
+
+function notValid(): RequestError {
+  return new RequestError(400, "the method, the host or the target is not valid in HTTP");
 }
 
 /** The response of a handler that has thrown. */

@@ -49,7 +49,9 @@ export class SharedBudget {
   /** Only for {@link Claim}. Adds units that are in use already, and ends others for them. */
   force(claim: Claim, units: number): void {
     this.#add(claim.peer, units);
-    for (let longest = this.#longest(); this.#held > this.#max && longest !== undefined; longest = this.#longest()) {
+    while (this.#held > this.#max) {
+      const longest = this.#longest();
+      if (longest === undefined) return;
       longest[Symbol.dispose]();
       longest.end();
     }

@@ -5,7 +5,7 @@
  * Guarantees: messages name objects as people know them, and are equal for equal differences of two runs.
  */
 import type { KubeObject } from "../../api/mod.ts";
-import { consequenceOf, leakConsequence } from "../consequence.ts";
+import { consequenceOf, isOnlyMissing, leakConsequence } from "../consequence.ts";
 import { shownName } from "../engine.ts";
 import type { FaultPlan } from "../fault_plan.ts";
 import { differingKeys } from "../summary.ts";
@@ -132,6 +132,7 @@ class Comparison {
         message: messageOf(key, { ...values, exists }),
         consequence: consequenceOf({ invariant, key, ...values, kind, exists }),
         object,
+        ...(invariant === "object-lifecycle" && isOnlyMissing(values) ? { isOnlyMissing: true } : {}),
       };
     });
   }

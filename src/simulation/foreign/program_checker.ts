@@ -16,6 +16,7 @@ import { leaderFaultKinds, programFaults } from "./program_faults.ts";
 import { compareRun, wasDifferentBefore } from "./compare_run.ts";
 import { faultFreeReport, runsWithoutFaults } from "./fault_free_runs.ts";
 import { newErrors } from "./error_logs.ts";
+import { canHeal, patienceOf } from "./healing.ts";
 import { startFailure } from "./program_exits.ts";
 import { type ProgramReference, referenceOf } from "./program_reference.ts";
 import { ProgramSimulation } from "./program_simulation.ts";
@@ -48,10 +49,6 @@ const referenceRuns = 2;
 const confirmingRuns = 2;
 /** Runs of a fault that does not come to its point: where a step ends may differ in each of them. */
 const maxMoves = 4;
-/** How long one of them waits in another state than the expected one: a minute is a usual delay before a retry. */
-const patientRetryMs = 70_000;
-/** The same for a process that was started anew: it retries nothing, but may look at everything each 30 s. */
-const patientStartMs = 35_000;
 /** Without faults once more, before a difference is believed. */
 const extraReferenceRuns = 1;
 /** The same when the program itself has raced with the cluster in a run, before its fault. */
@@ -382,20 +379,4 @@ function startedRun(run: ForeignRunResult): ForeignRunResult {
   if (hasStarted) return run;
   const denied = violations.filter(({ invariant }) => invariant === "declared-access").map(({ message }) => message);
   throw new ProgramStartError([startFailure(exits), ...denied].join("; "), output);
-}
-
-/** Violations that a program may only be slow to repair. */
-const healing: ReadonlySet<Violation["invariant"]> = new Set(["end-state", "quiescence"]);
-
-/** A process that goes on may repeat everything later. One that was started anew after each fault has done all that it will do. */
-function canHeal(plan: FaultPlan, violations: readonly Violation[]): boolean {
-  return !hasRestart(plan) || violations.every(({ invariant }) => healing.has(invariant));
-}
-
-function patienceOf(plan: FaultPlan): number {
-  return hasRestart(plan) ? patientStartMs : patientRetryMs;
-}
-
-function hasRestart({ faults }: FaultPlan): boolean {
-  return faults.every(({ kind }) => kind === "crash" || kind === "stale");
 }

@@ -47,7 +47,10 @@ const minQuietMs = 300;
 const maxQuietMs = 2_000;
 /** The longest gap before a change without faults, with some reserve. */
 const quietFactor = 1.5;
+/** In another state than the expected one, a run waits longer by this factor: it may be slowed down by other runs. */
+const patienceFactor = 5;
 const minPatienceMs = 5_000;
+const maxPatienceMs = 30_000;
 const minSettleMs = 30_000;
 
 /** Learns a reference from runs without faults. @param firstRevision the revision before the first step */
@@ -107,11 +110,13 @@ function pointKey({ kind, verb, resource, name, occurrence, step }: PassedPoint)
 function paceOf(runs: readonly ForeignRunResult[], pace: RunPace): RunPace {
   const steps = runs.flatMap((run) => run.steps);
   const gapMs = Math.max(0, ...steps.map(({ maxGapMs }) => maxGapMs));
+  // That of the start is the start of the process, for which a run waits anyway.
+  const workGapMs = Math.max(0, ...steps.filter(({ step }) => step > 0).map(({ maxGapMs }) => maxGapMs));
   const slowestMs = Math.max(0, ...steps.map(({ tookMs }) => tookMs));
   const quietMs = Math.min(maxQuietMs, Math.max(minQuietMs, Math.round(gapMs * quietFactor)));
   return {
     quietMs,
-    patienceMs: Math.max(minPatienceMs, quietMs * 3),
+    patienceMs: Math.min(maxPatienceMs, Math.max(minPatienceMs, Math.round(workGapMs * patienceFactor))),
     startMs: pace.startMs,
     settleMs: Math.max(minSettleMs, Math.round(slowestMs * 4)),
   };

@@ -41,6 +41,16 @@ test("a list item whose name the server generates is not compared, and the items
   ]);
 });
 
+test("a run waits for what is missing by the slowest reaction of the program, and not by its start", () => {
+  const reacting = (startGapMs: number, gapMs: number) => {
+    const steps = [{ ...stepEnd([], 0), maxGapMs: startGapMs }, { ...stepEnd([]), maxGapMs: gapMs }];
+    return referenceOf([runOf([], { steps })], 0, pace).pace.patienceMs;
+  };
+  assertEquals([reacting(10, 20), reacting(9_000, 20), reacting(10, 3_000), reacting(10, 60_000)], [
+    ...[5_000, 5_000, 15_000, 30_000],
+  ]);
+});
+
 test("a step that ends differently is a violation, but not when runs without faults end it differently", () => {
   const endOf = (outcome: "done" | "timedOut") => {
     const end = stepEnd([configMap("a", { color: "blue" })]);
@@ -85,6 +95,7 @@ test("an object that does not exist is one violation of the end state", () => {
     "The ConfigMap default/a was never created.",
     "The ConfigMap default/a is missing at the end.",
   ]);
+  assertEquals(found.map(({ isOnlyMissing }) => isOnlyMissing), [true, undefined]);
 });
 
 test("an object whose name has a UID is named by the object with that UID", () => {
