@@ -21,11 +21,12 @@ import { partListWatch } from "./cache_part.ts";
 import { CacheWriter } from "./cache_writer.ts";
 import type { CacheErrorOrigin, InformerOptions } from "./informer_options.ts";
 import { Lister } from "./lister.ts";
-import { FanOut, Listener, type ListenerSource, Registration } from "./listener.ts";
+import { FanOut, Listener, type ListenerSource } from "./listener.ts";
 import { type CacheMetrics, noCacheMetrics } from "./metrics.ts";
 import { ObjectFilter } from "./object_filter.ts";
 import { RecordedChanges } from "./recorded_changes.ts";
 import { defaultPageSize, Reflector } from "./reflector.ts";
+import { Registration } from "./registration.ts";
 import type {
   HandlerOptions,
   HandlerRegistration,
@@ -99,7 +100,8 @@ export class Informer<T extends KubeObject> implements SharedInformer<T> {
   /** For registrations. Not public: only this folder attaches listeners. */
   readonly #listeners: ListenerSource<T> = {
     attach: (listener, onInitial) => this.#attach(listener, onInitial),
-    values: () => this.#store.values(),
+    keys: () => this.#store.keys(),
+    get: (key) => this.#store.get(key),
     isFilling: () => this.#fillWaits.size > 0,
   };
   #life: "new" | "running" | "stopped" = "new";

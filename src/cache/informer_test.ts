@@ -97,7 +97,7 @@ test("[22] an iteration that began before a full state continues over the old on
   assertEquals([iteration.next().value?.metadata.name, iteration.next().value?.metadata.name], ["b", "c"]);
 });
 
-test("[22] a resync delivers one consistent state, also when changes come meanwhile", async () => {
+test("[25] a resync of a small cache delivers one state, also when changes come meanwhile", async () => {
   await using env = await startEnvironment({ prepare: (api) => ["a", "b"].forEach((name) => api.put(name)) });
   const received: string[] = [];
   const inner = recorder(received);

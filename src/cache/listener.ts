@@ -1,6 +1,6 @@
 /**
  * Listener: delivers changes to one handler, one call at a time. FanOut: delivers each change to all listeners of a
- * cache. Registration: what the owner of a handler gets back, with its resyncs and its removal.
+ * cache.
  *
  *   CacheWriter -> FanOut -> Listener (one per handler) -> InformerHandler
  *
@@ -9,10 +9,9 @@
  * call that throws or rejects is reported with the handler's name, and the next call follows.
  */
 import type { ObjectKey } from "../api/mod.ts";
-import { type Clock, Latch } from "../async/mod.ts";
 import type { Logger } from "../observe/mod.ts";
 import type { CacheMetrics } from "./metrics.ts";
-import type { AddedInfo, ChangeInfo, HandlerRegistration, InformerHandler, Tombstone } from "./shared_informer.ts";
+import type { AddedInfo, ChangeInfo, InformerHandler, Tombstone } from "./shared_informer.ts";
 import type { InterveningChange } from "./written_objects.ts";
 
 /** Backlog at which a handler is logged as slow, and again each time the backlog has doubled. */
@@ -286,127 +285,9 @@ export interface ListenerSource<T> {
    * then on. Dispose the result to detach the listener.
    */
   attach(listener: Listener<T>, onInitial: () => void): Disposable;
-  /** The cached objects. */
-  values(): Iterable<T>;
+  /** The keys of the cached objects. */
+  keys(): Iterable<ObjectKey>;
+  get(key: ObjectKey): T | undefined;
   /** True while it reads objects that it lacks. */
   isFilling(): boolean;
-}
-
-/** Options of a {@link Registration}. */
-export interface RegistrationOptions<T> {
-  readonly listener: Listener<T>;
-  readonly sources: Iterable<ListenerSource<T>>;
-  /** Milliseconds between two resyncs; 0: none. */
-  readonly resyncMs: number;
-  readonly clock: Clock;
-  readonly onRemoved: (registration: Registration<T>) => void;
-}
-
-/**
- * One handler of one or several informers. They share its listener, so that the handler has one backlog and one call at a
- * time, for any number of namespaces.
- */
-export class Registration<T> implements HandlerRegistration {
-  readonly #options: RegistrationOptions<T>;
-  readonly #attachments = new Map<ListenerSource<T>, Disposable>();
-  /** Sources whose initial objects are not processed yet. */
-  readonly #unsynced = new Set<ListenerSource<T>>();
-  readonly #synced = new Latch();
-  #resync: Disposable | undefined;
-  #isResyncing = false;
-
-  constructor(options: RegistrationOptions<T>) {
-    if (!(options.resyncMs >= 0)) {
-      throw new RangeError(`Cannot add handler ${options.listener.name}: resyncMs ${options.resyncMs} is below 0`);
-    }
-    this.#options = options;
-    for (const source of options.sources) this.attachTo(source);
-    this.#checkSynced();
-    this.#armResync();
-  }
-
-  get name(): string {
-    return this.#options.listener.name;
-  }
-
-  get hasSynced(): boolean {
-    return this.#synced.isOpen;
-  }
-
-  get backlog(): number {
-    return this.#options.listener.backlog;
-  }
-
-  synced(signal: AbortSignal): Promise<void> {
-    return this.#synced.wait(signal);
-  }
-
-  async remove(): Promise<void> {
-    this.#end("removed");
-    this.#options.onRemoved(this);
-    await this.#options.listener.remove();
-  }
-
-  /** Adds one more informer. @param namespace The handler is told when it has all objects of this namespace. @default it is not */
-  attachTo(source: ListenerSource<T>, namespace?: string): void {
-    const { listener } = this.#options;
-    this.#unsynced.add(source);
-    this.#attachments.set(
-      source,
-      source.attach(listener, () => {
-        if (!this.#unsynced.delete(source)) return;
-        this.#checkSynced();
-        if (namespace !== undefined) listener.namespaceChanged("namespace-added", namespace);
-      }),
-    );
-  }
-
-  /** Removes the informer of a namespace; its changes that wait for the handler are still processed. */
-  detachFrom(source: ListenerSource<T>, namespace: string): void {
-    this.#attachments.get(source)?.[Symbol.dispose]();
-    this.#attachments.delete(source);
-    if (this.#unsynced.delete(source)) this.#checkSynced();
-    this.#options.listener.namespaceChanged("namespace-removed", namespace);
-  }
-
-  /** The informer has stopped: changes that wait for the handler are dropped. */
-  stop(): void {
-    this.#end("stopped");
-    void this.#options.listener.remove();
-  }
-
-  #end(how: "removed" | "stopped"): void {
-    this.#resync?.[Symbol.dispose]();
-    this.#resync = undefined;
-    for (const attachment of this.#attachments.values()) attachment[Symbol.dispose]();
-    this.#attachments.clear();
-    this.#synced.break(new Error(`Cannot wait for handler ${this.name} to sync: it was ${how}`));
-  }
-
-  #checkSynced(): void {
-    if (this.#unsynced.size === 0) this.#synced.open();
-  }
-
-  #armResync(): void {
-    const { resyncMs, clock } = this.#options;
-    if (resyncMs === 0) return;
-    this.#resync = clock.timer(resyncMs, () => {
-      this.#armResync();
-      this.#resyncAll();
-    });
-  }
-
-  /** In one synchronous step, so that a resync never delivers a state that is older than an update before it. */
-  #resyncAll(): void {
-    const { listener } = this.#options;
-    // A handler that still processes the previous resync gets no further one: its backlog would only grow.
-    if (!this.hasSynced || this.#isResyncing) return;
-    // The lists of what a cache lacks are more urgent, and its objects are delivered as changes.
-    if ([...this.#attachments.keys()].some((source) => source.isFilling())) return;
-    this.#isResyncing = true;
-    for (const source of this.#attachments.keys()) {
-      for (const object of source.values()) listener.updated(object, object, observedChange);
-    }
-    listener.mark(() => this.#isResyncing = false);
-  }
 }

@@ -21,8 +21,9 @@ import type { LoadedBodies } from "./body_loader.ts";
 import { type Informer, listenersOf } from "./informer.ts";
 import type { InformerDefaults } from "./informer_options.ts";
 import { Lister } from "./lister.ts";
-import { Listener, Registration } from "./listener.ts";
+import { Listener } from "./listener.ts";
 import { noCacheMetrics } from "./metrics.ts";
+import { Registration } from "./registration.ts";
 import type {
   CachedNamespaces,
   HandlerOptions,

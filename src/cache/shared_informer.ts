@@ -225,7 +225,10 @@ export interface Tombstone<T> {
 export interface HandlerOptions {
   /** For logs and metrics. @default "handler-<number>" */
   readonly name?: string;
-  /** Milliseconds between two resyncs, which call `onUpdate(object, object)` for all objects; 0: none. @default 0 */
+  /**
+   * Milliseconds between two resyncs, which call `onUpdate(object, object)` for all objects; 0: none. More than 500 objects are
+   * spread over the period, each with its state of that moment. @default 0
+   */
   readonly resyncMs?: number;
 }
 

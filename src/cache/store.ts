@@ -90,6 +90,11 @@ export class Store<T extends KubeObject> implements StoreReader<T> {
     return this.#objects.get(key);
   }
 
+  /** The keys of all objects, in the order of {@link values}. */
+  keys(): Iterable<ObjectKey> {
+    return this.#objects.keys();
+  }
+
   values(): Iterable<T> {
     return this.#objects.values();
   }

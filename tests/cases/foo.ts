@@ -1,12 +1,12 @@
 /** The cases of foo: one for each guarantee in its description. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { builtin, Deployment, Pod, type Resource } from "../../src/api/mod.ts";
+import { Deployment, Pod, type Resource } from "../../src/api/mod.ts";
 import type { PatchValue } from "../../src/client/mod.ts";
 import { Foo } from "../../src/controllers/foo/mod.ts";
 import { parseYaml } from "../../src/yaml/mod.ts";
 import { assert, assertEquals, assertNotEquals } from "../testing.ts";
-import { eventsOf, eventually, eventuallyEvent, gone, removed } from "./waits.ts";
+import { eventsIn, eventsOf, eventually, eventuallyEvent, gone, removed } from "./waits.ts";
 import type { Case, CaseEnvironment, Program, RunOptions } from "./environment.ts";
 
 /** The example that the README applies. */
@@ -313,14 +313,15 @@ function eventsNoted(program: Program): number {
 }
 
 /** The versions of the objects and the counts of their Events. */
-async function stateOf({ client, namespace }: CaseEnvironment): Promise<readonly string[]> {
+async function stateOf(env: CaseEnvironment): Promise<readonly string[]> {
+  const { client, namespace } = env;
   const kinds: readonly Resource<{ metadata: { name?: string; resourceVersion?: string } }>[] = [Foo, Deployment];
   const lists = await Promise.all(kinds.map((kind) => client.listAll(kind, { namespace })));
   const objects = lists.flatMap(({ items }) =>
     items.map(({ metadata }) => `${metadata.name} ${metadata.resourceVersion}`)
   );
-  const { items } = await client.listAll(builtin.Event, { namespace });
-  return [...objects, ...items.map(({ metadata, series }) => `${metadata.name} ${series?.count}`)].sort();
+  const events = await eventsIn(env, namespace);
+  return [...objects, ...events.map(({ metadata, series }) => `${metadata.name} ${series?.count}`)].sort();
 }
 
 const finishing: Case = {

@@ -26,11 +26,22 @@ export async function gone(env: CaseEnvironment, resource: Resource, key: string
   }, timeoutMs);
 }
 
-/** Returns the Events about an object, by its UID. */
+/** Returns the program's Events about an object, by its UID. */
 export async function eventsOf(env: CaseEnvironment, { metadata }: KubeObject): Promise<readonly builtin.Event[]> {
-  const { items } = await env.client.listAll(builtin.Event, { namespace: metadata.namespace ?? "default" });
-  return items.filter(({ regarding }) => regarding?.uid === metadata.uid);
+  const events = await eventsIn(env, metadata.namespace ?? "default");
+  return events.filter(({ regarding }) => regarding?.uid === metadata.uid);
 }
+
+/**
+ * Returns the program's Events in a namespace. The cluster's own controllers also report about the objects of a case: the
+ * one that repairs the addresses of Services does so when it happens to run, so no case may count their Events.
+ */
+export async function eventsIn({ client }: CaseEnvironment, namespace: string): Promise<readonly builtin.Event[]> {
+  const { items } = await client.listAll(builtin.Event, { namespace });
+  return items.filter(({ reportingController }) => reporters.test(reportingController ?? ""));
+}
+
+const reporters = /^(controller(\/\w+)?|ecsbinding-controller)$/;
 
 /** Waits for an Event about an object. */
 export async function eventuallyEvent(
