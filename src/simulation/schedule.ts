@@ -272,6 +272,8 @@ class Run implements AsyncDisposable {
     const { waitedFor } = this.#clusters;
     if (waitedFor.some((cluster) => cluster.isBusy())) return "busy";
     if (running.length === 0) return "idle";
+    // Nobody waits for a slot of a replica whose end nobody has noticed yet.
+    if (this.#parts.sharded && this.#shards.hasUnheldSlot) return "busy";
     const states = waitedFor.map((cluster) => this.#stateIn(cluster));
     return states.includes("busy") ? "busy" : states.includes("retrying") ? "retrying" : "idle";
   }

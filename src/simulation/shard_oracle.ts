@@ -77,6 +77,11 @@ export class ShardOracle {
     return this.#violations.slice(0, maxReported);
   }
 
+  /** True while a slot has no replica: what its next one does is still to come. */
+  get hasUnheldSlot(): boolean {
+    return this.#unheldSince.some((since) => since >= 0);
+  }
+
   /** Whether a user has deleted a Lease in this run. */
   get wasDeleted(): boolean {
     return this.#deletedAt > -Infinity;
