@@ -4,7 +4,7 @@
  *   Clock -> Resyncs -> Listener -> InformerHandler.onUpdate(object, object)
  *
  * A round delivers the objects of a large cache in slices that are spread over the period: a controller that gets 50,000 keys
- * at once needs twice its memory and a processor for seconds, every period (bench/README.md, "Resyncs"). Each object comes
+ * at once needs twice its memory and a processor for seconds, every period (ADR 0035). Each object comes
  * once in a period in both cases.
  *
  * Guarantees: a slice delivers what the cache has at its moment, in one synchronous step, so never a state that is older than
