@@ -1,44 +1,62 @@
 /**
- * SharedValues: equal labels, annotations and owner references of cached objects become one value, as do their apiVersion,
- * kind and namespace. A parser makes new ones for each object, and most objects of a kind have the same few.
+ * SharedValues: equal parts of cached objects become one value: labels, annotations and owner references, the spec of the
+ * Pods of many Deployments, the tolerations of most Pods. A parser makes new ones for each object. Which parts are equal is
+ * learned for each place in the objects of a cache: where values are rarely equal, as in most specs as a whole, only the parts
+ * inside are looked at.
  *
- * Guarantees: a shared map or list is frozen, and equal to what the server sent. The table is bounded
- * and keeps nothing large; the oldest value leaves it first.
+ *   ObjectFilter -> SharedValues -> Store
+ *
+ * Guarantees: a shared value is frozen with all its fields, and equal to what the server sent. Places and values are bounded;
+ * values that nothing was equal to for long are forgotten. A value of more than 4,096 characters or 256 fields is not shared.
  * Caveats: of two values with one hash only the latest is shared.
  */
-import type { KubeObject, ObjectMeta } from "../api/mod.ts";
+import type { KubeObject } from "../api/mod.ts";
+import { deepFreeze } from "./transform.ts";
+import { type Content, equalFields, fingerprintOf, isContent } from "./value_equality.ts";
 
-/** Most values in the table. */
-const maxValues = 16_384;
+/** Most values of a generation, of which there are two, and most places. */
+const maxValues = 8_192;
+const maxPlaces = 1_024;
+/** Fields or items of a value that are looked at, and how deep. */
+const maxInner = 64;
+const maxDepth = 16;
+/**
+ * After so many values it is decided whether they are equal often enough: every fourth one. Labels have more different values
+ * than what is in a spec.
+ */
+const usualSample = 1_024;
+const metadataSample = 2 * maxValues;
+/** So many samples are left out where values are rarely equal, until the next one. */
+const pausedSamples = 16;
+/** A place is asked now and then whether there is anything to do inside. */
+const checkEvery = 64;
 
-/** UTF-16 code units of the texts in a value, above which it is not shared: large values are rarely equal. */
-const maxLength = 1_024;
-
-/** UTF-16 code units at the start and at the end of a text that count for its hash. */
-const hashedLength = 24;
-
-/** A map of labels or annotations, or an owner reference. */
-type FlatMap = Readonly<Record<string, unknown>>;
-
-/** The parts of metadata that are shared. */
-type SharedPart = "labels" | "annotations" | "ownerReferences";
-
-const sharedParts: readonly SharedPart[] = ["labels", "annotations", "ownerReferences"];
+/** A value that others may be equal to. */
+interface Known {
+  readonly value: Content;
+  readonly fields: number;
+  isFrozen: boolean;
+}
 
 /** The values that the objects of one cache share. */
 export class SharedValues {
-  readonly #table = new Map<number, object>();
+  #known = new Map<number, Known>();
+  /** The generation before. To delete single values from one Map would take longer with each deletion. */
+  #older: ReadonlyMap<number, Known> = new Map();
+  readonly #root = new Place(0, usualSample);
+  readonly #metadata = new Place(1, metadataSample);
+  #places = 2;
   #namespace: string | undefined;
 
   /**
-   * Replaces the parts of an object by equal ones of earlier objects. The object itself is changed, because a copy would
+   * Replaces parts of an object by equal ones of earlier objects. The object itself is changed, because a copy would
    * need the memory that this saves; an object that is frozen stays as it is.
    *
    * @param types The apiVersion and kind of all objects. @default those of the object
    */
   share<T extends KubeObject>(object: T, types?: Pick<KubeObject, "apiVersion" | "kind">): T {
     if (Object.isFrozen(object) || Object.isFrozen(object.metadata)) return object;
-    const writable: { apiVersion: string; kind: string; readonly metadata: Writable<ObjectMeta> } = object;
+    const writable: { apiVersion: string; kind: string; readonly metadata: { namespace?: string } } = object;
     const { metadata } = writable;
     if (types !== undefined && object.kind === types.kind && object.apiVersion === types.apiVersion) {
       writable.apiVersion = types.apiVersion;
@@ -48,92 +66,155 @@ export class SharedValues {
       if (metadata.namespace === this.#namespace) metadata.namespace = this.#namespace;
       else this.#namespace = metadata.namespace;
     }
-    for (const part of sharedParts) {
-      const value = metadata[part];
-      if (value !== undefined && value !== null) set(metadata, part, this.#shared(value));
-    }
+    this.#shareFields(metadata as Record<string, unknown>, this.#metadata, 1);
+    this.#shareFields(object as unknown as Record<string, unknown>, this.#root, 1, object.metadata);
     return object;
   }
 
-  #shared<V extends object>(value: V): V {
-    const hash = Array.isArray(value) ? hashOfList(value) : hashOfMap(value as FlatMap);
-    if (hash === undefined) return value;
-    const known = this.#table.get(hash);
-    if (known !== undefined && isEqual(known, value)) return known as V;
-    if (Array.isArray(value)) { for (const item of value) Object.freeze(item); }
-    this.#table.set(hash, Object.freeze(value));
-    if (this.#table.size > maxValues) this.#dropOldest();
+  /** The value, or an equal one. */
+  #shared(value: Content, place: Place, depth: number): Content {
+    if (place.isAtRest() || Object.isFrozen(value)) return value;
+    if (place.isSampled()) {
+      const equal = this.#equalTo(value, place);
+      place.count(equal !== undefined);
+      if (equal !== undefined) return equal;
+    }
+    if (depth < maxDepth) {
+      if (Array.isArray(value)) this.#shareItems(value, place, depth + 1);
+      else this.#shareFields(value, place, depth + 1);
+    }
+    place.restIfIdle();
     return value;
   }
 
-  #dropOldest(): void {
-    for (const hash of this.#table.keys()) return void this.#table.delete(hash);
+  /** An earlier value that is equal. The given one is kept for later ones, if there is none. */
+  #equalTo(value: Content, place: Place): Content | undefined {
+    const { latest } = place;
+    if (latest !== undefined && equalFields(latest.value, value) === latest.fields) return frozen(latest);
+    const fingerprint = fingerprintOf(value, place.id);
+    if (fingerprint === undefined) return undefined;
+    const { hash, fields } = fingerprint;
+    const known = this.#known.get(hash) ?? this.#older.get(hash);
+    const isEqual = known !== undefined && equalFields(known.value, value) === known.fields;
+    place.latest = isEqual ? known : place.latest;
+    this.#keep(hash, isEqual ? known : { value, fields, isFrozen: false });
+    return isEqual ? frozen(known) : undefined;
+  }
+
+  #keep(hash: number, known: Known): void {
+    this.#known.set(hash, known);
+    if (this.#known.size < maxValues) return;
+    this.#older = this.#known;
+    this.#known = new Map();
+  }
+
+  /** @param except a value that stays as it is */
+  #shareFields(value: Record<string, unknown>, place: Place, depth: number, except?: unknown): void {
+    let left = maxInner;
+    // deno-lint-ignore guard-for-in -- what a parser made inherits nothing, and a check costs as much as the rest
+    for (const name in value) {
+      if (left-- <= 0) return;
+      const inner = value[name];
+      if (typeof inner !== "object" || inner === except || !isContent(inner)) continue;
+      const within = this.#placeIn(place, name);
+      if (within === undefined) continue;
+      const shared = this.#shared(inner, within, depth);
+      if (shared !== inner) value[name] = shared;
+    }
+  }
+
+  #shareItems(value: unknown[], place: Place, depth: number): void {
+    const items = this.#placeIn(place, "");
+    const length = Math.min(value.length, maxInner);
+    for (let index = 0; index < length && items !== undefined; index++) {
+      const item = value[index];
+      if (!isContent(item)) continue;
+      const shared = this.#shared(item, items, depth);
+      if (shared !== item) value[index] = shared;
+    }
+  }
+
+  /** The place of a field, or of the items of a list. @returns undefined when there are too many */
+  #placeIn(place: Place, name: string): Place | undefined {
+    const known = place.inner.get(name);
+    if (known !== undefined || this.#places >= maxPlaces || name === "__proto__") return known;
+    const added = new Place(this.#places++, place.sample);
+    place.inner.set(name, added);
+    return added;
   }
 }
 
-type Writable<T> = { -readonly [Name in keyof T]: T[Name] };
-
-function set<Part extends SharedPart>(metadata: Writable<ObjectMeta>, part: Part, value: ObjectMeta[Part]): void {
-  metadata[part] = value;
+/** A value is frozen when it is shared for the first time: to freeze one costs memory, too. */
+function frozen(known: Known): Content {
+  if (!known.isFrozen) deepFreeze(known.value);
+  known.isFrozen = true;
+  return known.value;
 }
 
-/** Undefined for a list that is too large, or has other items than flat maps. */
-function hashOfList(list: readonly unknown[]): number | undefined {
-  let hash = list.length;
-  for (const item of list) {
-    const next = typeof item === "object" && item !== null ? hashOfMap(item as FlatMap) : undefined;
-    if (next === undefined) return undefined;
-    hash = Math.imul(hash, 31) + next | 0;
-  }
-  return hash;
-}
+/** A place in the objects of a cache, as `spec.template.spec`. */
+class Place {
+  readonly id: number;
+  readonly sample: number;
+  readonly inner = new Map<string, Place>();
+  /** The value that others were equal to last: often the next one is, too. */
+  latest: Known | undefined;
+  #isSharing = true;
+  /** Values of the sample, or of the pause. */
+  #seen = 0;
+  #equal = 0;
+  #visits = 0;
+  /** Values that are left alone with all that is in them. */
+  #resting = 0;
 
-/** Undefined for a map that is too large, or has other values than texts and booleans. */
-function hashOfMap(map: FlatMap): number | undefined {
-  let hash = 0, length = 0;
-  // deno-lint-ignore guard-for-in -- what a parser made inherits nothing, and a check costs as much as the hash
-  for (const name in map) {
-    const value = map[name];
-    if (typeof value === "string") {
-      length += value.length + name.length;
-      if (length > maxLength) return undefined;
-      hash = hashOfText(value, Math.imul(hash, 31) + name.length | 0);
-    } else if (typeof value === "boolean") hash = Math.imul(hash, 31) + Number(value) | 0;
-    else return undefined;
+  constructor(id: number, sample: number) {
+    this.id = id;
+    this.sample = sample;
   }
-  return hash;
-}
 
-function hashOfText(text: string, start: number): number {
-  const { length } = text;
-  let hash = start + length | 0;
-  const end = length > 2 * hashedLength ? hashedLength : length;
-  for (let index = 0; index < end; index++) hash = Math.imul(hash, 31) + text.charCodeAt(index) | 0;
-  if (end === length) return hash;
-  for (let index = length - hashedLength; index < length; index++) {
-    hash = Math.imul(hash, 31) + text.charCodeAt(index) | 0;
+  /** True if neither this value nor anything in it is to be looked at. Counts the value. */
+  isAtRest(): boolean {
+    if (this.#resting === 0) return false;
+    this.#resting--;
+    return true;
   }
-  return hash;
-}
 
-function isEqual(left: object, right: object): boolean {
-  if (!Array.isArray(left)) return !Array.isArray(right) && isSameMap(left as FlatMap, right as FlatMap);
-  if (!Array.isArray(right) || left.length !== right.length) return false;
-  for (let index = 0; index < left.length; index++) {
-    if (!isSameMap(left[index], right[index])) return false;
+  /** True if this value is to be compared with earlier ones. Counts it. */
+  isSampled(): boolean {
+    if (this.#isSharing) return true;
+    if (++this.#seen < this.#pause) return false;
+    this.#seen = 0;
+    this.#isSharing = true;
+    return true;
   }
-  return true;
-}
 
-/** True for the same names and values. No value is undefined in what a parser made. */
-function isSameMap(left: FlatMap, right: FlatMap): boolean {
-  let count = 0;
-  // deno-lint-ignore guard-for-in -- as above
-  for (const name in right) {
-    if (left[name] !== right[name]) return false;
-    count++;
+  /** Counts a value that was compared. */
+  count(isEqual: boolean): void {
+    if (isEqual) this.#equal++;
+    if (++this.#seen < this.sample) return;
+    this.#isSharing = this.#equal >= this.sample / 4;
+    if (!this.#isSharing) this.latest = undefined;
+    this.#seen = this.#equal = 0;
   }
-  // deno-lint-ignore guard-for-in -- as above
-  for (const _name in left) count--;
-  return count === 0;
+
+  /** Leaves the next values alone, if there is nothing to share here and inside. */
+  restIfIdle(): void {
+    if (this.#isSharing || ++this.#visits % checkEvery !== 0) return;
+    for (const inner of this.inner.values()) {
+      if (inner.#isSharing || (inner.#resting === 0 && inner.inner.size > 0)) return;
+    }
+    this.#wakeWithSample();
+    this.#resting = this.#pause;
+  }
+
+  /** The next value that is looked at begins a sample, here and inside. */
+  #wakeWithSample(): void {
+    this.#resting = 0;
+    this.#seen = this.#pause;
+    for (const inner of this.inner.values()) inner.#wakeWithSample();
+  }
+
+  /** Values that are left out between two samples. */
+  get #pause(): number {
+    return this.sample * pausedSamples;
+  }
 }
