@@ -3,10 +3,11 @@
  * get their Deployments, what each replica needs for that, how many writes the server counts, and how long the objects of a
  * replica that is killed are without one.
  *
- *   deno run -A bench/micro/shards.ts [foos] [replicas,...] [--selected] [--one-cluster] [--binary=PATH]...
+ *   deno run -A bench/micro/shards.ts [foos] [replicas,...] [--selected] [--one-cluster] [--no-kill] [--binary=PATH]...
  *
  * With `--binary`, the first count measures the first binary, the second the second one, and so on, in turn.
  * With `--one-cluster` all counts share a cluster: the first one creates the Deployments, and the others find them.
+ * With `--no-kill` no replica is killed, which takes as long as the rest with many Foos.
  * With `--selected` the server has the feature gate ShardedListAndWatch, so it sends each replica only its part.
  *
  * Needs `sh compile.sh` and a Go compiler, for the program of the bench that creates the Foos. All replicas and the servers
@@ -25,6 +26,7 @@ import { buildPrograms } from "../programs.ts";
 const args = process.argv.slice(2);
 const isSelected = args.includes("--selected");
 const isOneCluster = args.includes("--one-cluster");
+const isKilling = !args.includes("--no-kill");
 const [foosText = "200000", countsText = "1,2,4"] = args.filter((arg) => !arg.startsWith("--"));
 const foos = Number(foosText);
 const counts = countsText.split(",").map(Number);
@@ -160,7 +162,7 @@ async function measure(cluster: Cluster, binary: string, expected: number): Prom
   }
   const written = [after.deployments - before.deployments, after.statuses - before.statuses];
   console.log(`the server counted ${written[0]} writes of Deployments and ${written[1]} of statuses for ${foos} Foos`);
-  await kill(cluster, replicas);
+  if (isKilling) await kill(cluster, replicas);
 }
 
 /**
