@@ -20,12 +20,14 @@ const maxPlaces = 1_024;
 /** Fields or items of a value that are looked at, and how deep. */
 const maxInner = 64;
 const maxDepth = 16;
+/** Names of the fields at one place. With more of them, it is a map whose names say which object it belongs to. */
+const maxNames = 64;
 /**
- * After so many values it is decided whether they are equal often enough: every fourth one. Labels have more different values
- * than what is in a spec.
+ * After so many values it is decided whether they are equal often enough: every fourth one. Labels and annotations have more
+ * different values than other parts.
  */
 const usualSample = 1_024;
-const metadataSample = 2 * maxValues;
+const labelsSample = 2 * maxValues;
 /** So many samples are left out where values are rarely equal, until the next one. */
 const pausedSamples = 16;
 /** A place is asked now and then whether there is anything to do inside. */
@@ -44,7 +46,7 @@ export class SharedValues {
   /** The generation before. To delete single values from one Map would take longer with each deletion. */
   #older: ReadonlyMap<number, Known> = new Map();
   readonly #root = new Place(0, usualSample);
-  readonly #metadata = new Place(1, metadataSample);
+  readonly #metadata = new Place(1, usualSample);
   #places = 2;
   #namespace: string | undefined;
 
@@ -73,7 +75,7 @@ export class SharedValues {
 
   /** The value, or an equal one. */
   #shared(value: Content, place: Place, depth: number): Content {
-    if (place.isAtRest() || Object.isFrozen(value)) return value;
+    if (place.isClosed || place.isAtRest() || Object.isFrozen(value)) return value;
     if (place.isSampled()) {
       const equal = this.#equalTo(value, place);
       place.count(equal !== undefined);
@@ -137,8 +139,13 @@ export class SharedValues {
   /** The place of a field, or of the items of a list. @returns undefined when there are too many */
   #placeIn(place: Place, name: string): Place | undefined {
     const known = place.inner.get(name);
-    if (known !== undefined || this.#places >= maxPlaces || name === "__proto__") return known;
-    const added = new Place(this.#places++, place.sample);
+    if (known !== undefined || place.isClosed || this.#places >= maxPlaces || name === "__proto__") return known;
+    if (place.inner.size >= maxNames) {
+      this.#places -= place.close();
+      return undefined;
+    }
+    const isLabels = place === this.#metadata && (name === "labels" || name === "annotations");
+    const added = new Place(this.#places++, isLabels ? labelsSample : usualSample);
     place.inner.set(name, added);
     return added;
   }
@@ -165,10 +172,29 @@ class Place {
   #visits = 0;
   /** Values that are left alone with all that is in them. */
   #resting = 0;
+  #isClosed = false;
 
   constructor(id: number, sample: number) {
     this.id = id;
     this.sample = sample;
+  }
+
+  /** True if no value of this place is looked at any more. */
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  /**
+   * Looks at no value any more: a runtime keeps what it learns of each set of names, as for managedFields with a UID as a
+   * name. @returns the number of places inside
+   */
+  close(): number {
+    this.#isClosed = true;
+    this.#isSharing = false;
+    this.latest = undefined;
+    const places = this.inner.values().reduce((sum, inner) => sum + 1 + inner.close(), 0);
+    this.inner.clear();
+    return places;
   }
 
   /** True if neither this value nor anything in it is to be looked at. Counts the value. */
@@ -200,7 +226,7 @@ class Place {
   restIfIdle(): void {
     if (this.#isSharing || ++this.#visits % checkEvery !== 0) return;
     for (const inner of this.inner.values()) {
-      if (inner.#isSharing || (inner.#resting === 0 && inner.inner.size > 0)) return;
+      if (!inner.#isClosed && (inner.#isSharing || (inner.#resting === 0 && inner.inner.size > 0))) return;
     }
     this.#wakeWithSample();
     this.#resting = this.#pause;

@@ -157,6 +157,24 @@ test("places where values are rarely equal are left alone, and what is equal ins
   assertEquals(last, parsed("p-4999", {}, { spec: last.spec }));
 });
 
+test("a map whose names differ in all objects is left alone, and takes no place from others", () => {
+  const values = new SharedValues();
+  const make = (number: number) => {
+    const owned = { "f:owners": { [`k:{"uid":"u-${number}"}`]: { ".": {} } }, "f:labels": { "f:app": {} } };
+    const spec = Object.fromEntries(["a", "b"].map((name) => [name + Math.floor(number / 3_000), { inner: { x: 1 } }]));
+    return values.share(parsed(`p-${number}`, {}, { owned, spec }));
+  };
+  const objects = Array.from({ length: 6_000 }, (_, number) => make(number));
+  assertEquals(
+    objects[5_999],
+    parsed("p-5999", {}, { owned: (objects[5_999] as Content & { owned: unknown }).owned, spec: objects[5_999]?.spec }),
+  );
+  const innerOf = ({ spec }: Content) => (spec as Record<string, { inner: unknown }>)["a1"]?.inner;
+  const labelsOf = (object: Content) => (object as Content & { owned: Record<string, unknown> }).owned["f:labels"];
+  assertEquals(new Set(objects.slice(3_000).map(innerOf)).size, 1, "a name that comes late has a place");
+  assertEquals(new Set(objects.map(labelsOf)).size, 1);
+});
+
 test("values are compared again after a pause, when they have become equal", () => {
   const values = new SharedValues();
   const make = (number: number) => values.share(parsed(`p-${number}`, {}, { spec: { number } }));
