@@ -6,6 +6,8 @@
  *
  *   ObjectFilter -> SharedValues -> Store
  *
+ * The first 4,096 objects of a cache stay as they are.
+ *
  * Guarantees: a shared value is frozen with all its fields, and equal to what the server sent. Places and values are bounded;
  * values that nothing was equal to for long are forgotten. A value of more than 4,096 characters or 256 fields is not shared.
  * Caveats: of two values with one hash only the latest is shared.
@@ -14,6 +16,8 @@ import type { KubeObject } from "../api/mod.ts";
 import { deepFreeze } from "./transform.ts";
 import { type Content, equalFields, fingerprintOf, isContent } from "./value_equality.ts";
 
+/** A cache that has seen fewer objects has little to save, and its process is still compiling its code. */
+const unsharedObjects = 4_096;
 /** Most values of a generation, of which there are two, and most places. */
 const maxValues = 8_192;
 const maxPlaces = 1_024;
@@ -26,10 +30,10 @@ const maxNames = 64;
  * After so many values it is decided whether they are equal often enough: every fourth one. Labels and annotations have more
  * different values than other parts.
  */
-const usualSample = 1_024;
+const usualSample = 256;
 const labelsSample = 2 * maxValues;
 /** So many samples are left out where values are rarely equal, until the next one. */
-const pausedSamples = 16;
+const pausedSamples = 32;
 /** A place is asked now and then whether there is anything to do inside. */
 const checkEvery = 64;
 
@@ -49,6 +53,12 @@ export class SharedValues {
   readonly #metadata = new Place(1, usualSample);
   #places = 2;
   #namespace: string | undefined;
+  #unshared: number;
+
+  /** @param unshared So many objects stay as they are, except for their types and namespace. */
+  constructor(unshared = unsharedObjects) {
+    this.#unshared = unshared;
+  }
 
   /**
    * Replaces parts of an object by equal ones of earlier objects. The object itself is changed, because a copy would
@@ -67,6 +77,10 @@ export class SharedValues {
     if (metadata.namespace !== undefined) {
       if (metadata.namespace === this.#namespace) metadata.namespace = this.#namespace;
       else this.#namespace = metadata.namespace;
+    }
+    if (this.#unshared > 0) {
+      this.#unshared--;
+      return object;
     }
     this.#shareFields(metadata as Record<string, unknown>, this.#metadata, 1);
     this.#shareFields(object as unknown as Record<string, unknown>, this.#root, 1, object.metadata);

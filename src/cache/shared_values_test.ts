@@ -18,7 +18,7 @@ function parsed(name: string, metadata: Partial<KubeObject["metadata"]>, content
 }
 
 test("equal labels, annotations and owner references of two objects become one frozen value each", () => {
-  const values = new SharedValues();
+  const values = new SharedValues(0);
   const metadata = { labels: { app: "web", tier: "" }, annotations: { note: "x" }, ownerReferences: [owner] };
   const [first, second] = [values.share(parsed("a", metadata)), values.share(parsed("b", metadata))];
   assert(first.metadata.labels === second.metadata.labels);
@@ -34,7 +34,7 @@ test("equal labels, annotations and owner references of two objects become one f
 });
 
 test("equal parts of the content become one value, frozen at all depths, also inside of what differs", () => {
-  const values = new SharedValues();
+  const values = new SharedValues(0);
   const content = (name: string, image: string) => ({
     spec: { name, template: { spec: { containers: [container, { ...container, image }], hostNetwork: false } } },
     status: { conditions: [{ type: "Ready", status: "True" }] },
@@ -50,6 +50,12 @@ test("equal parts of the content become one value, frozen at all depths, also in
   assertEquals(third, parsed("c", {}, content("c", "y")));
   assertThrows(() => specOf(second).containers.pop(), /./);
   assertThrows(() => void Object.assign(specOf(second).containers[1] ?? {}, { image: "z" }), /./);
+});
+
+test("the first objects of a cache stay as they are", () => {
+  const values = new SharedValues(2);
+  const labels = Array.from({ length: 4 }, () => values.share(parsed("a", { labels: { app: "web" } })).metadata.labels);
+  assertEquals(labels.map((own) => own === labels[2]), [false, false, true, true]);
 });
 
 test("values that differ, also in what the hash does not read, stay as they are", () => {
@@ -73,7 +79,7 @@ test("values that differ, also in what the hash does not read, stay as they are"
     [{ abcdefghi: {}, x: 1 }, JSON.parse(`{"__proto__":{},"x":1}`)],
   ];
   for (const [left, right] of cases) {
-    const values = new SharedValues();
+    const values = new SharedValues(0);
     for (let time = 0; time < 2; time++) values.share({ ...parsed("a", {}), spec: structuredClone(left) });
     const object: Content = values.share({ ...parsed("b", {}), spec: right });
     assert(object.spec === right, JSON.stringify([left, right]));
@@ -81,7 +87,7 @@ test("values that differ, also in what the hash does not read, stay as they are"
 });
 
 test("2,000 random objects are what they were, in one cache", () => {
-  const values = new SharedValues();
+  const values = new SharedValues(0);
   const { tree } = fc.letrec((tie) => ({
     tree: fc.oneof(
       { depthSize: "small", withCrossShrink: true },
@@ -106,7 +112,7 @@ test("2,000 random objects are what they were, in one cache", () => {
 });
 
 test("large values, and what holds instances of classes, are not shared and not frozen", () => {
-  const values = new SharedValues();
+  const values = new SharedValues(0);
   class Duration {
     readonly seconds = 1;
   }
@@ -123,7 +129,7 @@ test("large values, and what holds instances of classes, are not shared and not 
 });
 
 test("a frozen object, and an object whose metadata is frozen, stay as they are", () => {
-  const values = new SharedValues();
+  const values = new SharedValues(0);
   values.share(parsed("a", { labels: { app: "web" } }));
   const frozen = Object.freeze(parsed("b", { labels: { app: "web" } }));
   const labels = { app: "web" };
@@ -133,7 +139,7 @@ test("a frozen object, and an object whose metadata is frozen, stay as they are"
 });
 
 test("a value that nothing is equal to is not frozen, and a value that somebody has changed is not shared", () => {
-  const values = new SharedValues();
+  const values = new SharedValues(0);
   const first = values.share(parsed("a", {}, { spec: { replicas: 1 } }));
   assertEquals(Object.isFrozen(first.spec), false);
   Object.assign(first.spec ?? {}, { replicas: 2 });
@@ -144,7 +150,7 @@ test("a value that nothing is equal to is not frozen, and a value that somebody 
 });
 
 test("places where values are rarely equal are left alone, and what is equal inside of them is still shared", () => {
-  const values = new SharedValues();
+  const values = new SharedValues(0);
   const make = (number: number) => {
     const spec = { number, id: { of: number }, pods: { restartPolicy: "Always", number: number % 3 } };
     return values.share(parsed(`p-${number}`, {}, { spec }));
@@ -158,7 +164,7 @@ test("places where values are rarely equal are left alone, and what is equal ins
 });
 
 test("a map whose names differ in all objects is left alone, and takes no place from others", () => {
-  const values = new SharedValues();
+  const values = new SharedValues(0);
   const make = (number: number) => {
     const owned = { "f:owners": { [`k:{"uid":"u-${number}"}`]: { ".": {} } }, "f:labels": { "f:app": {} } };
     const spec = Object.fromEntries(["a", "b"].map((name) => [name + Math.floor(number / 3_000), { inner: { x: 1 } }]));
@@ -176,7 +182,7 @@ test("a map whose names differ in all objects is left alone, and takes no place 
 });
 
 test("values are compared again after a pause, when they have become equal", () => {
-  const values = new SharedValues();
+  const values = new SharedValues(0);
   const make = (number: number) => values.share(parsed(`p-${number}`, {}, { spec: { number } }));
   for (let number = 0; number < 2_000; number++) make(number);
   const alike = Array.from({ length: 60_000 }, () => make(-1));
@@ -184,7 +190,7 @@ test("values are compared again after a pause, when they have become equal", () 
 });
 
 test("values that nothing was equal to for long are forgotten, and those in use are not", () => {
-  const values = new SharedValues();
+  const values = new SharedValues(0);
   const share = (number: string) => values.share(parsed("a", { labels: { number } })).metadata.labels;
   const [rare, usual] = [share("rare"), share("usual")];
   assert(share("rare") === rare);
