@@ -41,7 +41,6 @@ const checkEvery = 64;
 interface Known {
   readonly value: Content;
   readonly fields: number;
-  isFrozen: boolean;
 }
 
 /** The values that the objects of one cache share. */
@@ -103,18 +102,21 @@ export class SharedValues {
     return value;
   }
 
-  /** An earlier value that is equal. The given one is kept for later ones, if there is none. */
+  /**
+   * An earlier value that is equal, frozen: not sooner, because to freeze one costs memory, too. The given one is kept for later
+   * ones, if there is none.
+   */
   #equalTo(value: Content, place: Place): Content | undefined {
     const { latest } = place;
-    if (latest !== undefined && equalFields(latest.value, value) === latest.fields) return frozen(latest);
+    if (latest !== undefined && equalFields(latest.value, value) === latest.fields) return deepFreeze(latest.value);
     const fingerprint = fingerprintOf(value, place.id);
     if (fingerprint === undefined) return undefined;
     const { hash, fields } = fingerprint;
     const known = this.#known.get(hash) ?? this.#older.get(hash);
     const isEqual = known !== undefined && equalFields(known.value, value) === known.fields;
     place.latest = isEqual ? known : place.latest;
-    this.#keep(hash, isEqual ? known : { value, fields, isFrozen: false });
-    return isEqual ? frozen(known) : undefined;
+    this.#keep(hash, isEqual ? known : { value, fields });
+    return isEqual ? deepFreeze(known.value) : undefined;
   }
 
   #keep(hash: number, known: Known): void {
@@ -163,13 +165,6 @@ export class SharedValues {
     place.inner.set(name, added);
     return added;
   }
-}
-
-/** A value is frozen when it is shared for the first time: to freeze one costs memory, too. */
-function frozen(known: Known): Content {
-  if (!known.isFrozen) deepFreeze(known.value);
-  known.isFrozen = true;
-  return known.value;
 }
 
 /** A place in the objects of a cache, as `spec.template.spec`. */

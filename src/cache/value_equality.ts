@@ -1,6 +1,6 @@
 /**
  * What `SharedValues` compares: values as a JSON parser makes them. Both functions are on the way of every object into a cache,
- * so they make no text of a value and no list of its fields.
+ * so they make no text of a value and no list of its fields. isDeepEqual() would also take a bigint for an equal number.
  */
 
 /** An object or a list, as a parser makes it. */

@@ -6,7 +6,7 @@
  * behind it; null is absent, as in Go; unknown fields are kept.
  */
 import { z } from "zod";
-import { InvalidResponseError, type Resource } from "../api/mod.ts";
+import { InvalidResponseError, isJsonObject, type Resource } from "../api/mod.ts";
 import { firstProblemOnly } from "./kubeconfig/mod.ts";
 
 /**
@@ -99,13 +99,9 @@ function leaseShape(): Shape {
 
 /** True for a Lease that has its shape as it is. An election reads one every two seconds, and zod takes much longer. */
 function isPlainLease({ spec }: Readonly<Record<string, unknown>>): boolean {
-  return isRecord(spec) && isAbsentOrText(spec.holderIdentity) && isAbsentOrText(spec.acquireTime) &&
+  return isJsonObject(spec) && isAbsentOrText(spec.holderIdentity) && isAbsentOrText(spec.acquireTime) &&
     isAbsentOrText(spec.renewTime) && isAbsentOrInt32(spec.leaseDurationSeconds) &&
     isAbsentOrInt32(spec.leaseTransitions);
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function isAbsentOrText(value: unknown): boolean {

@@ -6,7 +6,14 @@
  * when the module loads; the message names the field and says how to fix it. Parsing leaves metadata unchanged and
  * reports a key `__proto__`, which zod would drop silently.
  */
-import { apiVersionOf, type DeepReadonly, printExactJson, type Scope, type StringMap } from "../api/mod.ts";
+import {
+  apiVersionOf,
+  type DeepReadonly,
+  isJsonObject,
+  printExactJson,
+  type Scope,
+  type StringMap,
+} from "../api/mod.ts";
 import { z } from "zod";
 import type {
   CustomObject,
@@ -410,30 +417,26 @@ function issueOf(issue: BoundedIssue): ParseIssue {
 }
 
 function nameOf(value: unknown): string {
-  if (!isRecord(value) || !isRecord(value.metadata)) return "";
+  if (!isJsonObject(value) || !isJsonObject(value.metadata)) return "";
   const { namespace, name } = value.metadata;
   if (typeof name !== "string") return "";
   return typeof namespace === "string" ? ` "${namespace}/${name}"` : ` "${name}"`;
 }
 
 function isMetadata(value: unknown): boolean {
-  if (!isRecord(value)) return false;
+  if (!isJsonObject(value)) return false;
   const { name, namespace, labels, annotations } = value;
   return [name, namespace].every((text) => text === undefined || typeof text === "string") &&
     [labels, annotations].every((map) => map === undefined || isStringMap(map));
 }
 
 function isStringMap(value: unknown): boolean {
-  return isRecord(value) && Object.values(value).every((item) => typeof item === "string");
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return isJsonObject(value) && Object.values(value).every((item) => typeof item === "string");
 }
 
 /** The path of a key `__proto__` in these fields. A stack, not recursion, because the input decides the depth. */
 function protoKeyIn(value: unknown, fields: readonly string[]): string | undefined {
-  if (!isRecord(value)) return undefined;
+  if (!isJsonObject(value)) return undefined;
   const levels = [new Level(fields, value)];
   for (let level = levels.at(-1); level !== undefined; level = levels.at(-1)) {
     const held = level.next();

@@ -12,7 +12,7 @@
  * controls, paused objects, and what the author calls `equivalent`. Of external systems, only their number of values is.
  * Caveats: only the steps before the first deletion, waiting time or change of an object that no user created can be compared.
  */
-import { controllerOf, type KubeObject, type UntypedObject } from "../api/mod.ts";
+import { controllerOf, isJsonObject, type KubeObject, type UntypedObject } from "../api/mod.ts";
 import { isPaused } from "../controller/mod.ts";
 import type { Workload, WorkloadStep } from "../manager/mod.ts";
 import { patternOf, type Reference } from "./reference.ts";
@@ -229,8 +229,8 @@ function keyOfName(
 
 /** A JSON merge patch (RFC 7396). */
 function merged(value: unknown, patch: unknown): unknown {
-  if (!isRecord(patch)) return patch;
-  const result: Record<string, unknown> = { ...(isRecord(value) ? value : {}) };
+  if (!isJsonObject(patch)) return patch;
+  const result: Record<string, unknown> = { ...(isJsonObject(value) ? value : {}) };
   for (const [key, inner] of Object.entries(patch)) {
     if (inner === null) delete result[key];
     else result[key] = merged(result[key], inner);
@@ -239,10 +239,6 @@ function merged(value: unknown, patch: unknown): unknown {
 }
 
 function isObject(value: unknown): value is UntypedObject {
-  return isRecord(value) && typeof value.apiVersion === "string" && typeof value.kind === "string" &&
-    isRecord(value.metadata);
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return isJsonObject(value) && typeof value.apiVersion === "string" && typeof value.kind === "string" &&
+    isJsonObject(value.metadata);
 }

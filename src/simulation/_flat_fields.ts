@@ -5,7 +5,7 @@
  * Guarantees: the order of a list with a map key does not matter, but for init containers, which run in their order, and neither
  * does that of scalars in a status.
  */
-import { type KubeObject, printExactJson } from "../api/mod.ts";
+import { isJsonObject, type KubeObject, printExactJson } from "../api/mod.ts";
 import type { CanonicalNames } from "./_canonical_names.ts";
 
 /** Metadata that differs between equal runs: it says when and how often an object was written, or which one it is. */
@@ -92,7 +92,7 @@ class Flattener {
 
   /** `name=web` for each item; undefined when no field identifies all of them. */
   #selectors(items: readonly unknown[]): readonly string[] | undefined {
-    if (items.length === 0 || !items.every(isRecord)) return undefined;
+    if (items.length === 0 || !items.every(isJsonObject)) return undefined;
     for (const key of mapKeys) {
       const values = items.map((item) => item[key]);
       if (values.every((value) => typeof value === "string" || typeof value === "number")) {
@@ -125,8 +125,4 @@ class Flattener {
     const text = this.#names.replace(value);
     return text.startsWith("<") && text.endsWith(">") && text.lastIndexOf("<") === 0 ? text : printExactJson(text);
   }
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -5,7 +5,7 @@
  *
  * Guarantees: a field that a PUT sends back as it was read was not sent, nor was one of a new object that is a copy of a deleted one.
  */
-import { pointerKeys } from "../api/mod.ts";
+import { isJsonObject, pointerKeys } from "../api/mod.ts";
 import type { SummaryChange } from "./_server_changes.ts";
 
 /** A write, as it reached the server. */
@@ -47,10 +47,10 @@ export class SentFields {
     const value = parsed(body);
     if (Array.isArray(value)) {
       for (const operation of value) {
-        if (!isRecord(operation) || typeof operation["path"] !== "string") continue;
+        if (!isJsonObject(operation) || typeof operation["path"] !== "string") continue;
         yield* leaves(operation["value"], pointerPath(operation["path"]));
       }
-    } else if (isRecord(value)) {
+    } else if (isJsonObject(value)) {
       if (method === "POST" && this.#isCopy(collection, value)) return;
       const read = method === "PUT" ? this.#stateAt(collection, value) : undefined;
       const known = new Set(read === undefined ? [] : [...leaves(read, "", true)]);
@@ -60,12 +60,12 @@ export class SentFields {
 
   /** True for a copy of a deleted object in its place: a user puts it there with all that the server has added. */
   #isCopy(collection: string, { metadata, ...fields }: Readonly<Record<string, unknown>>): boolean {
-    if (!isRecord(metadata) || typeof metadata["name"] !== "string") return false;
+    if (!isJsonObject(metadata) || typeof metadata["name"] !== "string") return false;
     const { name, namespace } = metadata;
     const key = typeof namespace === "string" ? `${namespace}/${name}` : name;
     const own = new Set(leaves(fields, "", true));
     return this.#changes.some(({ collection: of, change: { kind, current } }) => {
-      if (of !== collection || kind !== "deleted" || current.key !== key || !isRecord(current.object)) return false;
+      if (of !== collection || kind !== "deleted" || current.key !== key || !isJsonObject(current.object)) return false;
       const { metadata: _, status: __, ...others } = current.object;
       return [...leaves(others, "", true)].every((leaf) => own.has(leaf));
     });
@@ -73,7 +73,7 @@ export class SentFields {
 
   /** The object that a PUT is based on. */
   #stateAt(collection: string, { metadata }: Readonly<Record<string, unknown>>): unknown {
-    const version = isRecord(metadata) ? metadata["resourceVersion"] : undefined;
+    const version = isJsonObject(metadata) ? metadata["resourceVersion"] : undefined;
     const read = this.#changes.find(({ collection: of, change }) =>
       of === collection && String(change.revision) === version
     );
@@ -85,7 +85,7 @@ export class SentFields {
 function* leaves(value: unknown, path: string, withValues = false): Generator<string> {
   if (Array.isArray(value)) {
     for (const item of value) yield* leaves(item, path, withValues);
-  } else if (isRecord(value)) {
+  } else if (isJsonObject(value)) {
     for (const [key, inner] of Object.entries(value)) yield* leaves(inner, `${path}.${key}`, withValues);
   } else yield withValues ? `${path}=${JSON.stringify(value)}` : path;
 }
@@ -116,8 +116,4 @@ function parsed(body: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

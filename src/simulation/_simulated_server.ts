@@ -5,7 +5,15 @@
  * Guarantees: everything that differs between two clusters with equal objects differs between servers with different random
  * sequences: UIDs, resource versions and times.
  */
-import { apiVersionOf, controllerOf, type KubeObject, parseExactJson, printExactJson, splitKey } from "../api/mod.ts";
+import {
+  apiVersionOf,
+  controllerOf,
+  isJsonObject,
+  type KubeObject,
+  parseExactJson,
+  printExactJson,
+  splitKey,
+} from "../api/mod.ts";
 import { type KubernetesApi, kubernetesApi } from "../apiserver/mod.ts";
 import { runTurns, seededRandom, type VirtualClock } from "../async/mod.ts";
 import { ApiError, Client, type Transport } from "../client/mod.ts";
@@ -328,16 +336,16 @@ function nameOf({ apiVersion, kind, metadata: { name = "", namespace } }: KubeOb
 /** A merge patch that changes one of the fields that a write has set. @returns undefined when there is no such field */
 export function conflictingPatch(text: string): object | undefined {
   const body = parseExactJson(text);
-  if (!isRecord(body)) return undefined;
+  if (!isJsonObject(body)) return undefined;
   const spec = Object.hasOwn(body, "spec") ? body.spec : undefined;
-  if (isRecord(spec)) {
+  if (isJsonObject(spec)) {
     for (const [key, value] of Object.entries(spec)) {
       const changed = withOtherNumber(value);
       if (changed !== value) return { spec: { [key]: changed } };
     }
   }
-  const metadata = isRecord(body.metadata) ? body.metadata : {};
-  const [label] = isRecord(metadata.labels) ? Object.keys(metadata.labels) : [];
+  const metadata = isJsonObject(body.metadata) ? body.metadata : {};
+  const [label] = isJsonObject(metadata.labels) ? Object.keys(metadata.labels) : [];
   return label === undefined ? undefined : { metadata: { labels: { [label]: "edited" } } };
 }
 
@@ -351,15 +359,11 @@ function withOtherNumber(value: unknown): unknown {
     const changed = value.map((item: unknown) => withOtherNumber(item));
     return changed.some((item, index) => item !== value[index]) ? changed : value;
   }
-  if (!isRecord(value)) return value;
+  if (!isJsonObject(value)) return value;
   for (const [key, inner] of Object.entries(value)) {
     if (itemKeys.has(key)) continue;
     const changed = withOtherNumber(inner);
     if (changed !== inner) return { ...value, [key]: changed };
   }
   return value;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -3,7 +3,7 @@
  * field of the spec to the values at its bounds, beyond them, and to null. After each value, the original one is restored
  * (as the test generator Acto does).
  */
-import { type KubeObject, splitKey, type UntypedObject } from "../api/mod.ts";
+import { isJsonObject, type KubeObject, splitKey, type UntypedObject } from "../api/mod.ts";
 import {
   customDefinitions,
   type ObjectName,
@@ -54,7 +54,7 @@ function changesOf(sample: UntypedObject, definitions: readonly Crd[]): readonly
   const definition = definitions.find(({ spec }) => spec.group === group && spec.names.kind === sample.kind);
   const version = definition?.spec.versions.find((one) => one.name === name);
   const fields = version?.schema.openAPIV3Schema.properties?.spec?.properties ?? {};
-  const spec = isRecord(sample.spec) ? sample.spec : {};
+  const spec = isJsonObject(sample.spec) ? sample.spec : {};
   return Object.entries(fields).flatMap(([field, schema]) => {
     const original = Object.hasOwn(spec, field) ? spec[field] : null;
     return otherValues(schema, original).flatMap((value) => [
@@ -98,8 +98,4 @@ function chunks<T>(items: readonly T[], size: number): readonly (readonly T[])[]
     { length: Math.ceil(items.length / size) },
     (_, index) => items.slice(index * size, (index + 1) * size),
   );
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -5,7 +5,7 @@
  * Guarantees: a request is decoded completely, or rejected with the status and message that the API server will show
  * (behaviours 66, 67). JSON that is nested deeper than 200 never reaches the parser (behaviour 95).
  */
-import type { ApiStatus } from "../api/mod.ts";
+import { type ApiStatus, isJsonObject } from "../api/mod.ts";
 import { z } from "zod";
 import { type BoundedIssue, boundedParse, dotPath } from "../schema/mod.ts";
 import { fieldOf, parseJson } from "./_decode.ts";
@@ -111,7 +111,7 @@ type Review = z.output<typeof reviewSchema>;
  * a message for. The schema took 5 % of the CPU of a review (measured on Bun 1.4.5).
  */
 export function usualReview(value: unknown): Review | undefined {
-  if (!isRecord(value) || value.kind !== "AdmissionReview" || !isRecord(value.request)) return undefined;
+  if (!isJsonObject(value) || value.kind !== "AdmissionReview" || !isJsonObject(value.request)) return undefined;
   const { apiVersion, request } = value;
   if (apiVersion !== "admission.k8s.io/v1" && apiVersion !== "admission.k8s.io/v1beta1") return undefined;
   const { uid, operation, subResource, name, namespace, object, oldObject, options, dryRun } = request;
@@ -124,21 +124,17 @@ export function usualReview(value: unknown): Review | undefined {
 }
 
 function usualKind(value: unknown): AdmissionKind | undefined {
-  if (!isRecord(value)) return undefined;
+  if (!isJsonObject(value)) return undefined;
   const { group = "", version, kind } = value;
   if (typeof group !== "string" || typeof version !== "string" || typeof kind !== "string") return undefined;
   return { group, version, kind };
 }
 
 function usualUser(value: unknown): Exclude<Review["request"]["userInfo"], null> {
-  if (!isRecord(value)) return undefined;
+  if (!isJsonObject(value)) return undefined;
   const { username, uid, groups } = value;
   if (!isOptionalText(username) || !isOptionalText(uid) || !isListOfTexts(groups)) return undefined;
   return { username, uid, groups };
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function isOptionalText(value: unknown): value is string | undefined {

@@ -5,7 +5,7 @@
  * hold survive in all other fields. They are in document order, apply one after the other, and are always the same for
  * the same values. A new list element is one `add`, not a rewrite of all elements after it.
  */
-import { isSameScalar, pointerStep } from "../api/mod.ts";
+import { isJsonObject, isSameScalar, pointerStep } from "../api/mod.ts";
 import type { JsonPatchOperation } from "../client/mod.ts";
 
 /** Computes the operations from `before` to `after`. Fields that are undefined count as absent. */
@@ -18,7 +18,7 @@ export function jsonPatch(before: unknown, after: unknown): readonly JsonPatchOp
 function compare(path: string, before: unknown, after: unknown, operations: JsonPatchOperation[]): void {
   if (before === after) return;
   if (Array.isArray(before) && Array.isArray(after)) return compareLists(path, before, after, operations);
-  if (isRecord(before) && isRecord(after)) return compareRecords(path, before, after, operations);
+  if (isJsonObject(before) && isJsonObject(after)) return compareRecords(path, before, after, operations);
   operations.push({ op: "replace", path, value: after });
 }
 
@@ -68,7 +68,7 @@ function isEqual(left: unknown, right: unknown): boolean {
     return Array.isArray(right) && left.length === right.length &&
       left.every((item, index) => isEqual(item, right[index]));
   }
-  if (!isRecord(left) || !isRecord(right)) return false;
+  if (!isJsonObject(left) || !isJsonObject(right)) return false;
   const keys = Object.keys(left).filter((key) => has(left, key));
   return keys.length === Object.keys(right).filter((key) => has(right, key)).length &&
     keys.every((key) => has(right, key) && isEqual(left[key], right[key]));
@@ -76,8 +76,4 @@ function isEqual(left: unknown, right: unknown): boolean {
 
 function has(record: Readonly<Record<string, unknown>>, key: string): boolean {
   return Object.hasOwn(record, key) && record[key] !== undefined;
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

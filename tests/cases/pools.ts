@@ -2,10 +2,10 @@
  * What the cases of nodepool do to a cluster, as a user would. Pools and Nodes are cluster-scoped: each case has its own names
  * and deletes everything at the end.
  */
-import { builtin, Node, RuntimeClass } from "../../src/api/mod.ts";
+import { Node, RuntimeClass } from "../../src/api/mod.ts";
 import { NodePool } from "../../src/controllers/nodepool/mod.ts";
 import type { InferInput } from "../../src/mod.ts";
-import { eventually, removed } from "./waits.ts";
+import { eventsIn, eventually, removed } from "./waits.ts";
 import type { CaseEnvironment, Program, RunOptions } from "./environment.ts";
 
 /** The spec of a pool, as a user writes it. */
@@ -85,8 +85,7 @@ export class Pools {
   /** Waits for an Event about the pool. @returns Its note */
   async event(reason: string): Promise<string> {
     return await this.env.until(`see Event ${reason}`, async () => {
-      const { items } = await this.env.client.listAll(builtin.Event, { namespace: "default" });
-      const own = items.filter(({ regarding }) => regarding?.name === this.pool);
+      const own = (await eventsIn(this.env, "default")).filter(({ regarding }) => regarding?.name === this.pool);
       const found = own.find((event) => event.reason === reason)?.note;
       if (found !== undefined) return { kind: "found", value: found };
       return { kind: "pending", state: own.map((event) => event.reason).join() };

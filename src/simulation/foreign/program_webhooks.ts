@@ -6,7 +6,7 @@
  * Guarantees: a webhook of a Service, also of one that the program configures later, reaches the program under the DNS name of
  * that Service; a caBundle that the program writes itself counts from then on.
  */
-import type { UntypedObject } from "../../api/mod.ts";
+import { isJsonObject, type UntypedObject } from "../../api/mod.ts";
 import { type CallWebhook, httpsWebhookCaller } from "../../apiserver/mod.ts";
 import type { Clock } from "../../async/mod.ts";
 import { joinPath, makeDirectory, toBase64, writeFile } from "../../runtime/mod.ts";
@@ -91,7 +91,7 @@ export class ProgramWebhooks {
   }
 
   #trusted(config: unknown, isInjected: boolean): unknown {
-    if (!isRecord(config)) return config;
+    if (!isJsonObject(config)) return config;
     // Templates have a line break as a placeholder, which is `Cg==`.
     const isEmpty = ["", "Cg=="].includes(`${config.caBundle ?? ""}`);
     return isEmpty || isInjected ? { ...config, caBundle: toBase64(this.certificates.ca) } : config;
@@ -111,8 +111,8 @@ export function webhookServicesOf(objects: readonly UntypedObject[]): readonly W
     return [conversionOf(object)?.webhook.clientConfig];
   });
   const services = configs.flatMap((config): readonly WebhookService[] => {
-    const service = isRecord(config) ? config.service : undefined;
-    return isRecord(service) ? [{ namespace: `${service.namespace}`, name: `${service.name}` }] : [];
+    const service = isJsonObject(config) ? config.service : undefined;
+    return isJsonObject(service) ? [{ namespace: `${service.namespace}`, name: `${service.name}` }] : [];
   });
   const isFirst = ({ namespace, name }: WebhookService, index: number) =>
     services.findIndex((one) => one.namespace === namespace && one.name === name) === index;
@@ -128,19 +128,15 @@ function conversionOf({ kind, spec }: UntypedObject): { readonly webhook: JsonRe
   if (kind !== "CustomResourceDefinition") return undefined;
   const conversion = recordOf(recordOf(spec).conversion);
   const { webhook } = conversion;
-  return isRecord(webhook) ? { ...conversion, webhook } : undefined;
+  return isJsonObject(webhook) ? { ...conversion, webhook } : undefined;
 }
 
 type JsonRecord = Readonly<Record<string, unknown>>;
 
-function isRecord(value: unknown): value is JsonRecord {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 function recordOf(value: unknown): JsonRecord {
-  return isRecord(value) ? value : {};
+  return isJsonObject(value) ? value : {};
 }
 
 function listOf(value: unknown): readonly JsonRecord[] {
-  return Array.isArray(value) ? value.filter(isRecord) : [];
+  return Array.isArray(value) ? value.filter(isJsonObject) : [];
 }
