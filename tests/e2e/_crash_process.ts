@@ -4,9 +4,11 @@
  * the next request. Then it starts the process again on the same proxy, as a kubelet would.
  */
 import { setTimeout as sleep } from "node:timers/promises";
+import type { KeyState } from "../../src/manager/mod.ts";
 import type { CrashMoment } from "../../src/simulation/mod.ts";
 import type { ControlPlane } from "../controlplane/mod.ts";
 import { Binary } from "./_binary.ts";
+import { DebugEndpoint } from "./_debug_endpoint.ts";
 import { ApiProxy, type RequestMatch, type SeenRequest } from "./_proxy.ts";
 
 /** The write and the moment at which the process is killed. */
@@ -15,6 +17,9 @@ export interface CrashPoint {
   readonly write: number;
   readonly moment: CrashMoment;
 }
+
+/** A key of a queue. */
+export type CrashKey = Pick<KeyState, "key" | "state" | "retries">;
 
 /** If no request follows the response for this long, the process is killed without one. */
 const mostIdleMs = 500;
@@ -28,6 +33,7 @@ export const isCountedWrite: RequestMatch = ({ method, path }) =>
 export class CrashProcess implements AsyncDisposable {
   readonly proxy: ApiProxy;
   readonly #args: readonly string[];
+  readonly #debug: DebugEndpoint;
   readonly #point: CrashPoint | undefined;
   #binary: Binary;
   #writes = 0;
@@ -35,16 +41,17 @@ export class CrashProcess implements AsyncDisposable {
   #state: "alive" | "doomed" | "killed" | "again" = "alive";
   #ending: Promise<void> = Promise.resolve();
 
-  private constructor(proxy: ApiProxy, args: readonly string[], point: CrashPoint | undefined) {
+  private constructor(proxy: ApiProxy, debug: DebugEndpoint, args: readonly string[], point: CrashPoint | undefined) {
     this.proxy = proxy;
-    this.#args = args;
+    this.#debug = debug;
+    this.#args = [...args, ...debug.flags];
     this.#point = point;
     this.#arm();
     this.#binary = this.#start();
   }
 
   static async start(controlPlane: ControlPlane, args: readonly string[], point?: CrashPoint): Promise<CrashProcess> {
-    return new CrashProcess(await ApiProxy.start(controlPlane), args, point);
+    return new CrashProcess(await ApiProxy.start(controlPlane), await DebugEndpoint.create(), args, point);
   }
 
   /** True after the kill at the chosen write and the restart. */
@@ -68,6 +75,12 @@ export class CrashProcess implements AsyncDisposable {
     return this.proxy.requests.filter(isCountedWrite).length;
   }
 
+  /** The keys that its queues hold now; those that wait for a retry included. */
+  async keys(): Promise<readonly CrashKey[]> {
+    const { value } = await this.#debug.ask<{ readonly keys: readonly CrashKey[] }>(this.#binary, "/debug/keys");
+    return value.keys;
+  }
+
   /** Waits until the workers of the process that runs now have started. */
   async works(): Promise<void> {
     await this.#binary.logged(/starting workers/);
@@ -82,6 +95,7 @@ export class CrashProcess implements AsyncDisposable {
     await this.#ending;
     await this.#binary[Symbol.asyncDispose]();
     await this.proxy[Symbol.asyncDispose]();
+    await this.#debug[Symbol.asyncDispose]();
   }
 
   #start(): Binary {

@@ -5,7 +5,7 @@
 import type { Workload, WorkloadStep } from "../../src/manager/mod.ts";
 import { differingKeys } from "../../src/simulation/mod.ts";
 import { type ControlPlane, until } from "../controlplane/mod.ts";
-import { type CrashPoint, CrashProcess } from "./_crash_process.ts";
+import { type CrashKey, type CrashPoint, CrashProcess } from "./_crash_process.ts";
 import { CrashEnvironment, type CrashKind, type Fields } from "./_crash_environment.ts";
 
 /** A controller and its workloads. */
@@ -35,8 +35,9 @@ interface RunOptions {
 }
 
 /**
- * A run without a crash has no expected state to wait for: it has settled after this time without a change. It counts in
- * observations, which take longer on a slow machine, as the work of the process does.
+ * A run without a crash has no expected state to wait for: it has settled after this time without a change, when the process
+ * has no work that can change something. It counts in observations, too, which take longer on a slow machine, as the work of
+ * the control plane does.
  */
 const [learnQuietMs, learnObservations] = [1_000, 5];
 /** As long as this without a crash and without a write, in the expected state: the write of the crash point does not come. */
@@ -48,16 +49,21 @@ const mostTold = 5;
 /** Runs a workload without a crash. */
 export async function learn(options: RunOptions): Promise<CrashRecord> {
   return await played(options, undefined, async ({ site, process }) => {
-    let [last, since, same]: [Fields, number, number] = [new Map(), performance.now(), 0];
+    let last: Fields = new Map();
+    let [since, same, changedKeys] = [performance.now(), 0, await process.keys()];
     return await until("see everything settle", async () => {
       process.assertRuns();
       const fields = await site.fields();
       const isMoving = differingKeys(fields, last).length > 0 || await site.isCollecting();
+      const keys = await process.keys();
       same++;
-      if (isMoving) [last, since, same] = [fields, performance.now(), 0];
+      if (isMoving) [last, since, same, changedKeys] = [fields, performance.now(), 0, keys];
       const quietForMs = performance.now() - since;
-      if (quietForMs >= learnQuietMs && same >= learnObservations) return { kind: "found", value: fields };
-      return { kind: "pending", state: `${fields.size} fields had been the same for ${quietForMs} ms` };
+      const busy = keys.filter((key) => !isTriedSince(key, changedKeys));
+      const isQuiet = quietForMs >= learnQuietMs && same >= learnObservations;
+      if (isQuiet && busy.length === 0) return { kind: "found", value: fields };
+      const state = `${fields.size} fields had been the same for ${quietForMs} ms, work: ${JSON.stringify(busy)}`;
+      return { kind: "pending", state };
     }, { everyMs: 200 });
   });
 }
@@ -103,6 +109,18 @@ export async function crash(
     ...wrongLives.map((one) => `lives: ${one}`),
     ...(isOutcomeSame ? [] : [`the steps were ${record.outcomes.join()}, not ${outcomes.join()}`]),
   ];
+}
+
+/**
+ * True for a key that is not reconciled now and changes nothing if it is: its reconcile has failed after the last change. A
+ * key may fail for ever, each time after a longer delay, so a quiet time says nothing.
+ */
+function isTriedSince({ key, state, retries }: CrashKey, changedKeys: readonly CrashKey[]): boolean {
+  if (state === "queued" || state === "running") return false;
+  const before = changedKeys.find((one) => one.key === key);
+  if (retries === 0 || before === undefined) return true;
+  // What ran at the change may have read what was before it.
+  return retries > before.retries + (before.state === "running" ? 1 : 0);
 }
 
 interface Scene {

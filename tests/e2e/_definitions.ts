@@ -46,7 +46,7 @@ export async function installOther(controlPlane: ControlPlane, change: (own: Def
   await removeDefinition(controlPlane);
   const stdin = JSON.stringify(change(await ownDefinition()));
   await controlPlane.kubectlOutput(["apply", "--server-side", "--filename=-"], { stdin });
-  await controlPlane.kubectlOutput(["wait", "--for=condition=Established", `crd/${ecsb}`, "--timeout=30s"]);
+  await controlPlane.kubectlOutput(["wait", "--for=condition=Established", `crd/${ecsb}`, "--timeout=300s"]);
 }
 
 /** Changes the only version of a CRD; its schema as text. */

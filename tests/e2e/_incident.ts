@@ -4,18 +4,15 @@
  * and the names of the test are replaced. PINTLE_WRITE_GOLDENS=1 writes the files instead: read them before you commit them.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import process from "node:process";
 import { type ControlPlane, until } from "../controlplane/mod.ts";
 import { assertEquals } from "../testing.ts";
 import { Binary, runBinary } from "./_binary.ts";
+import { DebugEndpoint } from "./_debug_endpoint.ts";
 
 const folder = join(import.meta.dirname ?? ".", "..", "golden", "why");
 const isWriting = process.env["PINTLE_WRITE_GOLDENS"] === "1";
-/** Ends a test whose answer stays another one; the process has seen everything by then. */
-const comparingMs = 60_000;
 /** A pattern that is being written may never match. */
 const writingMs = 10_000;
 
@@ -38,13 +35,13 @@ export interface Question {
 }
 
 export class Incident implements AsyncDisposable {
-  readonly #folder: string;
+  readonly #endpoint: DebugEndpoint;
   readonly #binary: Binary;
   readonly #names: Readonly<Record<string, string>>;
   #address = "";
 
-  private constructor(path: string, binary: Binary, names: Readonly<Record<string, string>>) {
-    this.#folder = path;
+  private constructor(endpoint: DebugEndpoint, binary: Binary, names: Readonly<Record<string, string>>) {
+    this.#endpoint = endpoint;
     this.#binary = binary;
     this.#names = names;
   }
@@ -54,18 +51,16 @@ export class Incident implements AsyncDisposable {
     controlPlane: ControlPlane,
     { controller, args, kubeconfig = controlPlane.kubeconfig, names }: IncidentOptions,
   ): Promise<Incident> {
-    const path = await mkdtemp(join(tmpdir(), "pintle-why-"));
-    const serving = ["--debug-bind-address", "127.0.0.1:0", "--debug-token-file", join(path, "token")];
-    const binary = new Binary(["run", controller, ...serving, ...args], { kubeconfig });
-    const incident = new Incident(path, binary, names);
-    await binary.logged(/serving the debug endpoint/);
+    const endpoint = await DebugEndpoint.create();
+    const binary = new Binary(["run", controller, ...endpoint.flags, ...args], { kubeconfig });
+    const incident = new Incident(endpoint, binary, names);
     await binary.logged(/starting workers/);
-    incident.#address = `127.0.0.1:${/serving the debug endpoint.*port=(\d+)/.exec(binary.stderr)?.[1]}`;
+    incident.#address = await endpoint.addressOf(binary);
     return incident;
   }
 
   get tokenFile(): string {
-    return join(this.#folder, "token");
+    return this.#endpoint.tokenFile;
   }
 
   get address(): string {
@@ -109,7 +104,7 @@ export class Incident implements AsyncDisposable {
     await until(`see tests/golden/why/${name}.txt`, async () => {
       transcript = await this.#transcript(questions);
       return transcript === golden ? { kind: "found", value: undefined } : { kind: "pending", state: transcript };
-    }, { timeoutMs: comparingMs }).catch(() => assertEquals(transcript, golden, this.log));
+    }).catch(() => assertEquals(transcript, golden, this.log));
   }
 
   async #transcript(questions: readonly Question[]): Promise<string> {
@@ -138,7 +133,7 @@ export class Incident implements AsyncDisposable {
     this.#binary.signal("SIGTERM");
     await this.#binary.ended();
     await this.#binary[Symbol.asyncDispose]();
-    await rm(this.#folder, { recursive: true, force: true });
+    await this.#endpoint[Symbol.asyncDispose]();
   }
 }
 

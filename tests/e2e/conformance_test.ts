@@ -7,7 +7,6 @@ import type { ControlPlane } from "../controlplane/mod.ts";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "../testing.ts";
 import { runBinary } from "./_binary.ts";
 
-const timeoutMs = 120_000;
 const examples = join(import.meta.dirname ?? ".", "..", "..", "examples", "conformance");
 
 interface Named {
@@ -29,11 +28,10 @@ controlPlaneTest(
     const { kubeconfig } = controlPlane;
     const { code, stdout, stderr } = await runBinary(["conformance", "--embedded", examples], {
       kubeconfig,
-      timeoutMs,
     });
     assertEquals({ code, stdout }, { code: 0, stdout: "6 cases, 6 agree\n" }, stderr);
     const twice = ["conformance", "--kubeconfig", kubeconfig, "--kubeconfig", kubeconfig, examples];
-    const same = await runBinary(twice, { timeoutMs });
+    const same = await runBinary(twice);
     assertEquals([same.code, same.stdout], [0, "6 cases, 6 agree\n"], same.stderr);
     assertEquals(await leftOn(controlPlane), []);
   },
@@ -57,7 +55,7 @@ requests:
   body: { apiVersion: v1, kind: Secret, metadata: { name: some }, stringData: { code: "hunter-\${UNIQUE}" } }
 `,
       );
-      const options = { kubeconfig: controlPlane.kubeconfig, timeoutMs };
+      const options = { kubeconfig: controlPlane.kubeconfig };
       const { code, stdout } = await runBinary(["conformance", "--embedded", path], options);
       assertEquals(code, 2);
       assertMatch(

@@ -4,7 +4,7 @@
  * not used otherwise.
  */
 import { execFile } from "node:child_process";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";
 import { promisify } from "node:util";
@@ -12,6 +12,7 @@ import { until } from "../controlplane/mod.ts";
 import { controlPlaneTest } from "../controlplane/test.ts";
 import { assert, assertEquals, assertMatch } from "../testing.ts";
 import { Binary, runBinary } from "./_binary.ts";
+import { DebugEndpoint } from "./_debug_endpoint.ts";
 
 interface PlanOfProcess {
   readonly changes: readonly { action: string; kind: string; name: string; diff?: readonly string[] }[];
@@ -19,31 +20,23 @@ interface PlanOfProcess {
   readonly keys: number;
 }
 
-interface Answer {
-  readonly status: number;
-  readonly value: PlanOfProcess;
-}
-
-/** A folder for the kubeconfig and the token. */
+/** A folder for the kubeconfig, and a debug endpoint. */
 async function newSite() {
   const path = await mkdtemp("/tmp/pintle-debug-plan-");
   const kubeconfig = join(path, "kubeconfig.yaml");
-  const token = join(path, "token");
+  const endpoint = await DebugEndpoint.create();
   const env = { PATH: process.env["PATH"] ?? "", HOME: path, KUBECONFIG: kubeconfig };
   return {
     path,
     kubeconfig,
-    flags: ["--debug-bind-address", "127.0.0.1:0", "--debug-token-file", token],
+    flags: endpoint.flags,
     kubectl: async (...args: readonly string[]) => (await promisify(execFile)("kubectl", args, { env })).stdout.trim(),
     /** Asks a process for its plan. */
-    plan: async (binary: Binary): Promise<Answer> => {
-      await binary.logged(/serving the debug endpoint.*port=\d+/);
-      const port = /serving the debug endpoint.*port=(\d+)/.exec(binary.stderr)?.[1];
-      const headers = { authorization: `Bearer ${(await readFile(token, "utf8")).trim()}` };
-      const response = await fetch(`http://127.0.0.1:${port}/debug/plan`, { headers });
-      return { status: response.status, value: await response.json() };
+    plan: (binary: Binary) => endpoint.ask<PlanOfProcess>(binary, "/debug/plan"),
+    [Symbol.asyncDispose]: async () => {
+      await endpoint[Symbol.asyncDispose]();
+      await rm(path, { recursive: true });
     },
-    [Symbol.asyncDispose]: () => rm(path, { recursive: true }),
   };
 }
 

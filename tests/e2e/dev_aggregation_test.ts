@@ -68,7 +68,7 @@ async function onDev(manifest: string, ...script: readonly string[]) {
 }
 
 const use = [
-  `kubectl wait --for=condition=Available apiservice/v1.${group} --timeout=60s`,
+  `kubectl wait --for=condition=Available apiservice/v1.${group} --timeout=300s`,
   `until kubectl api-resources --api-group=${group} 2>/dev/null | grep -q Tea; do sleep 0.1; done`,
   "kubectl get teas -o name",
   "kubectl get t green -o jsonpath='{.metadata.annotations.user}{\"\\n\"}'",
@@ -108,7 +108,7 @@ spec:
     `${workload}\n---${apiService(bundle, 443)}`,
     ...use,
     "kubectl scale deployment api --replicas=0",
-    `kubectl wait --for=jsonpath='{.status.conditions[0].reason}'=MissingEndpoints apiservice/v1.${group} --timeout=60s`,
+    `kubectl wait --for=jsonpath='{.status.conditions[0].reason}'=MissingEndpoints apiservice/v1.${group} --timeout=300s`,
     `kubectl get --raw /apis/${group}/v1/teas`,
   );
   assertEquals(code, 1, stdout);

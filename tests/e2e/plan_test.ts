@@ -10,15 +10,13 @@ import { installFoo, TestNamespace } from "./_cluster.ts";
 import { ApiProxy } from "./_proxy.ts";
 import { grant, type PolicyRule } from "./_rbac.ts";
 
-const timeoutMs = 120_000;
-
 /** A namespace with two Foos whose Deployments are up to date. */
 async function prepared(controlPlane: ControlPlane): Promise<TestNamespace> {
   await installFoo(controlPlane);
   const namespace = new TestNamespace(controlPlane, await createNamespace(controlPlane));
   for (const name of ["a", "b"]) await namespace.applyFoo({ name, deploymentName: name, replicas: 0 });
   const args = ["run", "foo", "--once", "-n", namespace.name];
-  const { code, stderr } = await runBinary(args, { kubeconfig: controlPlane.kubeconfig, timeoutMs });
+  const { code, stderr } = await runBinary(args, { kubeconfig: controlPlane.kubeconfig });
   assertEquals(code, 0, stderr);
   return namespace;
 }
@@ -57,7 +55,7 @@ controlPlaneTest(
     await using proxy = await ApiProxy.start(controlPlane);
     const kubeconfig = await reader(controlPlane, namespace.name, [foos, deployments], proxy.kubeconfig);
     const plan = (...args: readonly string[]) =>
-      runBinary(["plan", "foo", "-n", namespace.name, ...args], { kubeconfig, timeoutMs });
+      runBinary(["plan", "foo", "-n", namespace.name, ...args], { kubeconfig });
     const nothing = await plan();
     assertEquals([nothing.code, nothing.stdout], [0, ""], nothing.stderr);
     assertMatch(nothing.stderr, /may not read foos\.samplecontroller\.k8s\.io: the plan assumes the definitions/);
@@ -84,7 +82,7 @@ controlPlaneTest(
     assertEquals((await namespace.find("deployment/a"))?.metadata.generation, before.metadata.generation);
 
     const run = ["run", "foo", "--once", "-n", namespace.name];
-    assertEquals((await runBinary(run, { kubeconfig: controlPlane.kubeconfig, timeoutMs })).code, 0);
+    assertEquals((await runBinary(run, { kubeconfig: controlPlane.kubeconfig })).code, 0);
     assertEquals((await namespace.find("deployment/a"))?.spec?.replicas, 0, "run did what the plan said");
     assertEquals((await plan()).code, 0, "nothing is left");
   },
@@ -94,7 +92,7 @@ controlPlaneTest("[126] plan without a permission names the kind and the rule of
   const namespace = await prepared(controlPlane);
   const base = await controlPlane.kubeconfigFor({ user: "token" });
   const kubeconfig = await reader(controlPlane, namespace.name, [foos], base);
-  const { code, stderr } = await runBinary(["plan", "foo", "-n", namespace.name], { kubeconfig, timeoutMs });
+  const { code, stderr } = await runBinary(["plan", "foo", "-n", namespace.name], { kubeconfig });
   assertEquals(code, 4, stderr);
   assertStringIncludes(
     stderr,
@@ -107,7 +105,7 @@ controlPlaneTest("plan --files, and --against the plan of another state", async 
   const namespace = await prepared(controlPlane);
   const { kubeconfig } = controlPlane;
   const plan = (...args: readonly string[]) =>
-    runBinary(["plan", "foo", "-n", namespace.name, ...args], { kubeconfig, timeoutMs });
+    runBinary(["plan", "foo", "-n", namespace.name, ...args], { kubeconfig });
   const running = join(controlPlane.dir, `running-${randomBytes(4).toString("hex")}.json`);
   writeFileSync(running, (await plan("-o", "json")).stdout);
   const file = running.replace("running", "foo");

@@ -12,8 +12,6 @@ import { Binary, runBinary } from "./_binary.ts";
 import { ChangedBuild } from "./_changed_build.ts";
 import { TestNamespace } from "./_cluster.ts";
 
-const timeoutMs = 120_000;
-
 /** The names of the objects that are not in the namespace. */
 interface Names {
   readonly node: string;
@@ -112,15 +110,15 @@ controlPlaneTest(
   "[136] a recording of a real run replays with the same writes; a changed line is found by replay and plan",
   async (controlPlane) => {
     const { kubeconfig } = controlPlane;
-    assertEquals((await runBinary(["install-crds"], { kubeconfig, timeoutMs })).code, 0);
+    assertEquals((await runBinary(["install-crds"], { kubeconfig })).code, 0);
     const namespace = new TestNamespace(controlPlane, await createNamespace(controlPlane));
     await using folder = await RecordFolder.make();
     await record(controlPlane, namespace, folder.path);
 
-    const same = await runBinary(["replay", folder.path], { timeoutMs });
+    const same = await runBinary(["replay", folder.path]);
     assertEquals([same.code, same.stdout], [0, ""], same.stderr);
     assertMatch(same.stderr, /controller: replay: \d{2,} reconciles do the same(, \d+ had not ended)?\n$/);
-    const document = JSON.parse((await runBinary(["replay", folder.path, "-o", "json"], { timeoutMs })).stdout);
+    const document = JSON.parse((await runBinary(["replay", folder.path, "-o", "json"])).stdout);
     assertEquals(document.controllers.length, 5);
     assertEquals(document.reconciles.notCompared, 0);
     const entries = (await readFile(folder.path, "utf8")).trimEnd().split("\n").slice(1).map((line) =>

@@ -2,15 +2,13 @@
  * `top` with the compiled binary: on a terminal of the system in front of an endpoint that the test answers for, and in front of
  * a real run on a real control plane.
  */
-import { mkdtemp, rm } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { controlPlaneTest, createNamespace } from "../controlplane/test.ts";
 import { until } from "../controlplane/mod.ts";
 import { assert, assertEquals, assertMatch, test } from "../testing.ts";
 import { Binary, runBinary } from "./_binary.ts";
+import { DebugEndpoint } from "./_debug_endpoint.ts";
 import { installFoo, TestNamespace } from "./_cluster.ts";
 import { noTerminal, TerminalSession } from "./_terminal.ts";
 
@@ -142,17 +140,16 @@ test("[130] without a terminal top prints once and ends", async () => {
 controlPlaneTest("[130] top shows what a real run does, and which key fails with which error", async (controlPlane) => {
   await installFoo(controlPlane);
   const namespace = new TestNamespace(controlPlane, await createNamespace(controlPlane));
-  const folder = await mkdtemp(join(tmpdir(), "pintle-top-"));
-  const token = ["--debug-token-file", join(folder, "token")];
-  const run = ["run", "foo", "-n", namespace.name, "--debug-bind-address", "127.0.0.1:0", ...token];
+  await using endpoint = await DebugEndpoint.create();
+  const run = ["run", "foo", "-n", namespace.name, ...endpoint.flags];
   await using binary = new Binary(run, { kubeconfig: controlPlane.kubeconfig });
   await binary.logged(/starting workers/);
-  const address = `127.0.0.1:${/serving the debug endpoint.*port=(\d+)/.exec(binary.stderr)?.[1]}`;
+  const address = ["--address", await endpoint.addressOf(binary), "--debug-token-file", endpoint.tokenFile];
   await namespace.applyFoo({ name: "good", deploymentName: "good", replicas: 1 });
   await namespace.applyFoo({ name: "poisoned", deploymentName: "", replicas: 1 });
   await namespace.kubectl(["create", "deployment", "foreign", "--image=nginx:1"]);
   await namespace.applyFoo({ name: "conflict", deploymentName: "foreign", replicas: 1 });
-  const asked = ["top", "--interval", "200ms", "--address", address, ...token];
+  const asked = ["top", "--interval", "200ms", ...address];
   const reading = await until("see two failing keys in top", async () => {
     const { code, stdout, stderr } = await runBinary([...asked, "-o", "json"]);
     assertEquals([code, stderr], [0, ""]);
@@ -173,5 +170,4 @@ controlPlaneTest("[130] top shows what a real run does, and which key fails with
     stdout,
     /\nFAILING KEY +CONTROLLER +STATE .*\n.*\/conflict +foo +waiting +\d+ +(in \d+ s|now) +Cannot apply/,
   );
-  await rm(folder, { recursive: true });
 });
