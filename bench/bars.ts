@@ -11,6 +11,7 @@ import {
   ours,
   recordingSubject,
   type Scale,
+  twoReplicas,
   typesSubject,
   valuesOf,
 } from "./cases/mod.ts";
@@ -112,6 +113,15 @@ export const bars: readonly Bar[] = [
   // A cluster does not notice that its neighbour is stopped: the bar is what two equal runs differ by.
   { caseName: "fleet", metric: "p50Us", peer: bothSubject, bar: 1.15, aim: 1 },
   { caseName: "fleet", metric: "p99Us", peer: bothSubject, bar: 1.3, aim: 1 },
+  // With N replicas each has at most 1.15/N of the memory of one, and what every process has.
+  { caseName: "shards", metric: "rssOfOne", limit: 1.15, bar: 1, aim: 0.9 },
+  { caseName: "shards", subject: twoReplicas, metric: "rssOfOne", limit: 1.15, bar: 1, aim: 0.9 },
+  { caseName: "shards", metric: "childWrites", limit: 1, bar: 1, aim: 1 },
+  { caseName: "shards", metric: "statusWrites", limit: 1, bar: 1, aim: 1 },
+  { caseName: "shards", metric: "repairWrites", limit: 1, bar: 1, aim: 1 },
+  // A Lease of 15 s, and 5 s.
+  { caseName: "shards", metric: "heldMs", limit: 20_000, bar: 1, aim: 0.8 },
+  { caseName: "shards", metric: "backMs", limit: 20_000, bar: 1, aim: 0.9 },
   // The promise is 50 ms at 200 requests a second.
   { caseName: "webhook", metric: "p99Us", limit: 50_000, bar: 1, aim: 0.2 },
   { caseName: "webhook", metric: "freshP99Us", limit: 50_000, bar: 1, aim: 0.2 },

@@ -78,6 +78,11 @@ export class MeasuredProcess implements AsyncDisposable {
     return usageOf(this.#child.pid ?? 0);
   }
 
+  /** Lets a program that does not read its stdin end in its own way. */
+  stop(): void {
+    this.#child.kill("SIGTERM");
+  }
+
   /** Ends it without a warning, as a machine that fails. */
   kill(): void {
     this.#child.kill("SIGKILL");

@@ -6,6 +6,7 @@ import { type CaseResult, renderResults, type Results } from "./report.ts";
 const sync = (timeMs: number): CaseResult => ({
   name: "sync",
   title: "Foos into a cache",
+  runs: 3,
   samples: [
     { subject: "pintle", values: { timeMs } },
     { subject: "controller-runtime (typed)", values: { timeMs: 4000 } },
@@ -14,11 +15,12 @@ const sync = (timeMs: number): CaseResult => ({
 const webhook = (p99Us: number): CaseResult => ({
   name: "webhook",
   title: "reviews",
+  runs: 3,
   samples: [{ subject: "pintle", values: { p99Us } }],
 });
 
 function results(date: string, cases: readonly CaseResult[], facts: Results["facts"]): string {
-  return renderResults({ date, runs: 3, scale: { growth: [], stored: [] }, facts, cases });
+  return renderResults({ date, scale: { growth: [], stored: [] }, facts, cases });
 }
 
 test("mergeResults() replaces the rows, the table and the facts of the measured cases, and keeps their order", () => {

@@ -19,7 +19,7 @@ import { against, type Case, cases, type Facts, type Scale } from "./cases/mod.t
 import { describeSetup } from "./machine.ts";
 import { mergeResults } from "./merge_results.ts";
 import { buildPrograms, type ProgramName } from "./programs.ts";
-import { type CaseResult, caseResult, renderResults } from "./report.ts";
+import { type CaseResult, renderResults } from "./report.ts";
 
 const fullScale: Scale = {
   syncObjects: 50_000,
@@ -28,6 +28,7 @@ const fullScale: Scale = {
   plannedObjects: 2_000,
   fleetFoos: 500,
   growth: [10_000, 50_000, 200_000],
+  shardedFoos: 200_000,
   created: 50_000,
   stored: [1_000, 50_000],
   applied: 2_000,
@@ -43,6 +44,7 @@ const quickScale: Scale = {
   plannedObjects: 200,
   fleetFoos: 10,
   growth: [1_000, 2_000, 4_000],
+  shardedFoos: 2_000,
   created: 2_000,
   stored: [1_000, 4_000],
   applied: 200,
@@ -73,7 +75,7 @@ async function main(): Promise<void> {
     results.push(outcome.result);
   }
   const date = new Date().toISOString().slice(0, 10);
-  const text = renderResults({ date, runs: selection.runs, scale: selection.scale, facts, cases: results });
+  const text = renderResults({ date, scale: selection.scale, facts, cases: results });
   process.stdout.write(text);
   if (!selection.isFull) return;
   const path = join(import.meta.dirname ?? ".", "RESULTS.md");
@@ -125,8 +127,9 @@ function programsOf(selected: readonly Case[]): ReadonlySet<ProgramName> {
 
 async function runCase(one: Case, selection: Selection): Promise<{ facts: Facts; result: CaseResult }> {
   const note = (text: string) => process.stderr.write(`bench: ${one.name}: ${text}\n`);
-  const { runs, scale } = selection;
+  const { scale } = selection;
+  const runs = Math.min(selection.runs, one.mostRuns ?? selection.runs);
   note(one.title(scale));
   const { samples, facts } = await one.run({ subjects: one.subjects, runs, scale, note });
-  return { facts, result: caseResult(one, scale, samples) };
+  return { facts, result: { name: one.name, title: one.title(scale), runs, samples } };
 }

@@ -3,7 +3,7 @@
  * that its test needs no benchmark.
  */
 import { type Bar, bars, judge, type Verdict } from "./bars.ts";
-import { type Case, type Facts, type Scale, valuesOf } from "./cases/mod.ts";
+import { type Facts, type Scale, valuesOf } from "./cases/mod.ts";
 import { formatValue, type Metric, metricNames, metrics, type Sample } from "./metric.ts";
 import { median, quantile } from "./statistics.ts";
 
@@ -11,6 +11,8 @@ import { median, quantile } from "./statistics.ts";
 export interface CaseResult {
   readonly name: string;
   readonly title: string;
+  /** Of every subject. */
+  readonly runs: number;
   readonly samples: readonly Sample[];
 }
 
@@ -18,7 +20,6 @@ export interface CaseResult {
 export interface Results {
   /** The day, as 2026-11-21. */
   readonly date: string;
-  readonly runs: number;
   readonly scale: Pick<Scale, "growth" | "stored">;
   /** Versions, sizes, the machine's shape. */
   readonly facts: Facts;
@@ -39,11 +40,6 @@ export function renderResults(results: Results): string {
     "",
     ...renderTable(["", ""], Object.entries(results.facts)),
   ].join("\n").trimEnd() + "\n";
-}
-
-/** The title of a case at a scale, with its samples. */
-export function caseResult(of: Case, scale: Scale, samples: readonly Sample[]): CaseResult {
-  return { name: of.name, title: of.title(scale), samples };
 }
 
 function verdictRows(results: Results): readonly (readonly string[])[] {
@@ -69,13 +65,14 @@ function sidesOf(bar: Bar, own: string, other: string): readonly string[] {
   return bar.peer === undefined ? [`most ${own}`, `least ${other}`] : [own, `${bar.peer}: ${other}`];
 }
 
-function renderCase(result: CaseResult, { date, runs }: Results): readonly string[] {
+function renderCase(result: CaseResult, { date }: Results): readonly string[] {
   const shown = metricNames.filter((metric) => result.samples.some(({ values }) => values[metric] !== undefined));
   const subjects = [...new Set(result.samples.map(({ subject }) => subject))];
   const rows = subjects.map((subject) => [subject, ...shown.map((metric) => cell(result.samples, subject, metric))]);
   const header = ["", ...shown.map((metric) => metrics[metric].title)];
-  const when =
-    `Measured on ${date}, every subject ${runs} times in turn: the median, and the smallest and largest value.`;
+  const when = result.runs === 1
+    ? `Measured on ${date}, every subject once.`
+    : `Measured on ${date}, every subject ${result.runs} times in turn: the median, and the smallest and largest value.`;
   return [`## ${result.title}`, "", when, "", ...renderTable(header, rows)];
 }
 
@@ -83,6 +80,7 @@ function renderCase(result: CaseResult, { date, runs }: Results): readonly strin
 function cell(samples: readonly Sample[], subject: string, metric: Metric): string {
   const values = valuesOf(samples, subject, metric);
   if (values.length === 0) return "";
+  if (values.length === 1) return formatValue(metric, median(values));
   const [least, most] = [quantile(values, 0), quantile(values, 1)];
   return `${formatValue(metric, median(values))} (${formatValue(metric, least)} – ${formatValue(metric, most)})`;
 }

@@ -5,12 +5,12 @@ import { renderResults, type Results } from "./report.ts";
 
 const results: Results = {
   date: "2026-11-21",
-  runs: 3,
   scale: { growth: [], stored: [] },
   facts: { "machine": "2 cores", "odd": "a|b" },
   cases: [{
     name: "sync",
     title: "50,000 Foos into a cache",
+    runs: 3,
     samples: [
       { subject: "pintle", values: { timeMs: 2100, cpuMs: 800 } },
       { subject: "pintle", values: { timeMs: 1900, cpuMs: 810 } },
@@ -32,7 +32,7 @@ test("renderResults() writes a row with ratio, bar, aim and verdict for each mea
 
 test("renderResults() marks a limit as promised", () => {
   const samples = [{ subject: "pintle", values: { p99Us: 2750 } }];
-  const text = renderResults({ ...results, cases: [{ name: "webhook", title: "reviews", samples }] });
+  const text = renderResults({ ...results, cases: [{ name: "webhook", title: "reviews", runs: 3, samples }] });
   assertStringIncludes(text, "| reviews | p99 | 2.75 ms | promised: 50.0 ms | 0.06 | ≤ 1.00 | ≤ 0.20 | aim met |");
 });
 
@@ -40,6 +40,13 @@ test("renderResults() writes medians with their range, and only the metrics that
   const text = renderResults(results);
   assertStringIncludes(text, "| pintle | 2.00 s (1.90 s – 2.10 s) | 810 ms (800 ms – 820 ms) |");
   assert(!text.includes("max RSS"));
+});
+
+test("renderResults() writes the values of a single run without a range", () => {
+  const samples = [{ subject: "pintle", values: { timeMs: 2000 } }];
+  const text = renderResults({ ...results, cases: [{ name: "shards", title: "replicas", runs: 1, samples }] });
+  assertStringIncludes(text, "every subject once.\n");
+  assertStringIncludes(text, "| pintle | 2.00 s |\n");
 });
 
 test("renderResults() writes the date, the number of runs and the facts, and escapes table cells", () => {

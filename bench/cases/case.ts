@@ -42,6 +42,8 @@ export interface Scale {
   /** Foos of one cluster of a fleet, in each of three phases. */
   readonly fleetFoos: number;
   readonly growth: readonly number[];
+  /** Foos that several replicas share. */
+  readonly shardedFoos: number;
   /** Objects that the embedded API server creates. */
   readonly created: number;
   readonly stored: readonly number[];
@@ -82,6 +84,8 @@ export interface Case {
   readonly subjects: readonly Subject[];
   /** True for a case that needs no load generator, which is the Go program. @default false */
   readonly makesOwnLoad?: boolean;
+  /** For a case that takes too long for more runs. @default as many as were asked for */
+  readonly mostRuns?: number;
   readonly run: (setting: Setting) => Promise<Outcome>;
 }
 

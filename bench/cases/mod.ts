@@ -16,6 +16,7 @@ import { latencyCase } from "./latency.ts";
 import { planCase } from "./plan.ts";
 import { queueCase } from "./queue.ts";
 import { reconcileCase } from "./reconcile.ts";
+import { shardsCase, twoReplicas } from "./shards.ts";
 import { startCase } from "./start.ts";
 import { syncCase } from "./sync.ts";
 import { typesCase, typesSubject } from "./types.ts";
@@ -26,7 +27,7 @@ export { against, josdk, josdkSmall, kopf, ours, valuesOf } from "./case.ts";
 export { bothSubject } from "./fleet.ts";
 export { growthSubject } from "./growth.ts";
 export { recordingSubject } from "./reconcile.ts";
-export { typesSubject };
+export { twoReplicas, typesSubject };
 
 /** Every case. */
 export const cases: readonly Case[] = [
@@ -38,6 +39,7 @@ export const cases: readonly Case[] = [
   growthCase,
   planCase,
   fleetCase,
+  shardsCase,
   webhookCase,
   apiserverCase,
   apiserverStartCase,
