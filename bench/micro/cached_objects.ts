@@ -1,6 +1,7 @@
 /**
  * Micro-benchmark of the memory of cached objects: Foos as the case growth of the peers creates them, and the Deployments of
- * foo, parsed from a watch one by one, in a cache that shares equal parts and in a map of the parsed objects.
+ * foo with what it owns of them, parsed from a watch one by one, in a cache that shares equal parts and in a map of the
+ * parsed objects.
  *
  *   bun bench/micro/cached_objects.ts [objects] [rounds]
  *   deno run -A --v8-flags=--expose-gc bench/micro/cached_objects.ts [objects] [rounds]
@@ -11,7 +12,7 @@
 import { spawnSync } from "node:child_process";
 import process from "node:process";
 import { keyOf, type KubeObject, resourceVersion } from "../../src/api/mod.ts";
-import { dropManagedFields } from "../../src/cache/mod.ts";
+import { dropManagedFields, keepManagers } from "../../src/cache/mod.ts";
 import { SharedValues } from "../../src/cache/shared_values.ts";
 
 const modes = ["parsed", "shared"] as const;
@@ -77,6 +78,16 @@ function deployment(number: number): KubeObject {
     ...{ lastTransitionTime: time, lastUpdateTime: time, message: "Deployment has minimum availability." },
     ...{ reason: "MinimumReplicasAvailable", status: "True", type: "Available" },
   };
+  const uidOfOwner = `k:{"uid":"${hex}-1234-4abc-8def-0123${hex}"}`;
+  const ownedSpec = {
+    "f:replicas": {},
+    "f:selector": {},
+    "f:template": {
+      "f:metadata": { "f:labels": { "f:app": {}, "f:controller": {} } },
+      "f:spec": { "f:containers": { 'k:{"name":"nginx"}': { ".": {}, "f:image": {}, "f:name": {} } } },
+    },
+  };
+  const owned = { "f:metadata": { "f:ownerReferences": { [uidOfOwner]: {} } }, "f:spec": ownedSpec };
   const owner = { ...fooTypes, name, uid: `${hex}-1234-4abc-8def-0123${hex}` };
   return {
     ...deploymentTypes,
@@ -84,6 +95,9 @@ function deployment(number: number): KubeObject {
       annotations: { "deployment.kubernetes.io/revision": "1" },
       creationTimestamp: time,
       generation: 1,
+      managedFields: [{
+        ...{ apiVersion: "apps/v1", fieldsType: "FieldsV1", fieldsV1: owned, manager: "foo", operation: "Apply", time },
+      }],
       name,
       namespace: "default",
       ownerReferences: [{ ...owner, blockOwnerDeletion: true, controller: true }],
@@ -104,7 +118,10 @@ function deployment(number: number): KubeObject {
   };
 }
 
-const kinds = { Foo: { types: fooTypes, make: foo }, Deployment: { types: deploymentTypes, make: deployment } };
+const kinds = {
+  Foo: { types: fooTypes, make: foo, transform: dropManagedFields },
+  Deployment: { types: deploymentTypes, make: deployment, transform: keepManagers(new Set(["foo"])) },
+};
 type Kind = keyof typeof kinds;
 const kindNames = Object.keys(kinds) as readonly Kind[];
 
@@ -121,7 +138,7 @@ async function liveHeapBytes(): Promise<number> {
 }
 
 async function measure(kind: Kind, mode: Mode, objects: number): Promise<Measured> {
-  const { types, make } = kinds[kind];
+  const { types, make, transform } = kinds[kind];
   const values = new SharedValues();
   const store = new Map<string, KubeObject>();
   const before = await liveHeapBytes();
@@ -130,7 +147,7 @@ async function measure(kind: Kind, mode: Mode, objects: number): Promise<Measure
     const texts = Array.from({ length: 500 }, (_, index) => JSON.stringify(make(first + index)));
     const begin = process.cpuUsage();
     for (const text of texts) {
-      const object = dropManagedFields<KubeObject>(JSON.parse(text));
+      const object = transform<KubeObject>(JSON.parse(text));
       store.set(keyOf(object), mode === "shared" ? values.share(object, types) : object);
     }
     const { user, system } = process.cpuUsage(begin);

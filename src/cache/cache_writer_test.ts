@@ -17,6 +17,17 @@ test("keepManagers() keeps the entries of the given managers only", () => {
   assertEquals(keepOurs(object([theirs])), object());
 });
 
+test("keepManagers() keeps no names with UIDs: two dependents have equal entries", () => {
+  const dependent = (uid: string) => {
+    const owners = { ".": {}, [`k:{"uid":"${uid}"}`]: {} };
+    const fieldsV1 = { "f:metadata": { "f:labels": { "f:app": {} }, "f:ownerReferences": owners }, "f:spec": {} };
+    return keepOurs(object([{ ...ours, fieldsV1 }]));
+  };
+  assertEquals(dependent("a"), dependent("b"));
+  const fieldsV1 = { "f:metadata": { "f:labels": { "f:app": {} }, "f:ownerReferences": {} }, "f:spec": {} };
+  assertEquals(dependent("a"), object([{ ...ours, fieldsV1 }]));
+});
+
 test("keepManagers() returns the same object when it has no managedFields", () => {
   const plain = object();
   assert(keepOurs(plain) === plain);

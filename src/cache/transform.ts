@@ -1,5 +1,5 @@
 /** Transforms: what a cache keeps of each object. `ObjectFilter` calls them. */
-import type { KubeObject } from "../api/mod.ts";
+import { isJsonObject, type KubeObject, type ManagedFieldsEntry } from "../api/mod.ts";
 
 /** Makes the object to be cached from the one that the server sent, once per object. Must not change its argument. */
 export type Transform<T> = (object: T) => T;
@@ -17,15 +17,25 @@ export function dropManagedFields<T extends KubeObject>(object: T): T {
 
 /**
  * Removes all entries of `metadata.managedFields` except those of the given managers: a controller needs its own to
- * find out which fields of an object it owns.
+ * find out which fields of an object it owns. The owner references are owned as a whole in them: the server names each one
+ * by its UID, so that no two objects would share anything of their entries.
  */
 export function keepManagers(managers: ReadonlySet<string>): <T extends KubeObject>(object: T) => T {
   return (object) => {
     const { managedFields, ...metadata } = object.metadata;
     if (managedFields === undefined) return object;
-    const own = managedFields.filter((entry) => entry.manager !== undefined && managers.has(entry.manager));
+    const own = managedFields.filter((entry) => entry.manager !== undefined && managers.has(entry.manager))
+      .map(withWholeOwners);
     return { ...object, metadata: own.length === 0 ? metadata : { ...metadata, managedFields: own } };
   };
+}
+
+const ownersField = "f:ownerReferences";
+
+function withWholeOwners(entry: ManagedFieldsEntry): ManagedFieldsEntry {
+  const metadata = entry.fieldsV1?.["f:metadata"];
+  if (!isJsonObject(metadata) || !Object.hasOwn(metadata, ownersField)) return entry;
+  return { ...entry, fieldsV1: { ...entry.fieldsV1, "f:metadata": { ...metadata, [ownersField]: {} } } };
 }
 
 /** Freezes an object and all its fields, so that in tests a write to a cached object throws. */

@@ -101,25 +101,44 @@ export function findExtraFields(live: KubeObject, desired: unknown, manager: str
   const found: FieldDifference[] = [];
   for (const entry of live.metadata.managedFields ?? []) {
     const isOurs = entry.manager === manager && entry.operation === "Apply" && entry.subresource === undefined;
-    if (isOurs && entry.fieldsV1 !== undefined) collectExtraFields(entry.fieldsV1, { live, desired, field: "" }, found);
+    if (isOurs && entry.fieldsV1 !== undefined) collectExtraFields(entry.fieldsV1, { live, desired, path: [] }, found);
   }
   return found;
 }
 
-function collectExtraFields(fields: Json, place: FieldDifference, found: FieldDifference[]): void {
-  for (const step of Object.keys(fields)) {
-    if (step === ".") continue;
-    const below = fields[step];
-    const desired = follow(place.desired, step);
-    const isWhole = !isJsonObject(below) || isEmptyObject(below);
+/** A place in a live and a desired object that a path of managedFields leads to. */
+interface Place {
+  readonly live: unknown;
+  readonly desired: unknown;
+  readonly path: readonly Step[];
+}
+
+function collectExtraFields(fields: Json, { live, desired, path }: Place, found: FieldDifference[]): void {
+  for (const text of Object.keys(fields)) {
+    if (text === ".") continue;
+    const step = stepOf(text);
+    const below = fields[text];
+    const desiredBelow = follow(desired, step);
+    const isWhole = isOwnerReferences(step, path) || !isJsonObject(below) || isEmptyObject(below);
     // Most fields are those of a desired scalar: nothing can be below them.
-    if (isWhole && desired !== undefined && typeof desired !== "object") continue;
-    const field = `${place.field}${place.field === "" ? "" : "."}${step.slice(2)}`;
-    const here = { field, live: follow(place.live, step), desired };
-    if (desired === undefined) found.push(here);
+    if (isWhole && desiredBelow !== undefined && typeof desiredBelow !== "object") continue;
+    const here = { live: follow(live, step), desired: desiredBelow, path: [...path, step] };
+    if (desiredBelow === undefined) found.push(differenceAt(here));
     else if (!isWhole) collectExtraFields(below, here, found);
-    else if (!step.startsWith("v:") && hasExtraKeys(here.live, desired)) found.push(here);
+    else if (step.kind !== "v:" && hasExtraKeys(here.live, desiredBelow)) found.push(differenceAt(here));
   }
+}
+
+function differenceAt({ live, desired, path }: Place): FieldDifference {
+  return { field: path.map(({ selector }) => selector).join("."), live, desired };
+}
+
+/**
+ * The owner references, whose names have UIDs. That one of them differs is found by its value, because lists are compared as a
+ * whole, and caches keep no more of them (`keepManagers`).
+ */
+function isOwnerReferences({ kind, selector }: Step, path: readonly Step[]): boolean {
+  return selector === "ownerReferences" && kind === "f:" && path.length === 1 && path[0]?.selector === "metadata";
 }
 
 function isEmptyObject(value: Json): boolean {
@@ -138,19 +157,14 @@ function hasExtraKeys(live: unknown, desired: unknown): boolean {
 }
 
 /** The value below `value` that one path element of managedFields selects. */
-function follow(value: unknown, step: string): unknown {
-  const selector = step.slice(2);
-  switch (step.slice(0, 2)) {
+function follow(value: unknown, { kind, selector, selected }: Step): unknown {
+  switch (kind) {
     case "f:":
       return isJsonObject(value) && Object.hasOwn(value, selector) ? value[selector] : undefined;
-    case "k:": {
-      const keys = selectedBy(selector);
-      return Array.isArray(value) ? value.find((item) => hasKeys(item, keys)) : undefined;
-    }
-    case "v:": {
-      const desired = selectedBy(selector);
-      return Array.isArray(value) && value.some((item) => hasDesiredValues(item, desired)) ? value : undefined;
-    }
+    case "k:":
+      return Array.isArray(value) ? value.find((item) => hasKeys(item, selected)) : undefined;
+    case "v:":
+      return Array.isArray(value) && value.some((item) => hasDesiredValues(item, selected)) ? value : undefined;
     case "i:":
       return Array.isArray(value) ? value[Number(selector)] : undefined;
     default:
@@ -158,18 +172,29 @@ function follow(value: unknown, step: string): unknown {
   }
 }
 
-/** The selectors of items that were parsed, because each reconcile compares the same fields twice. */
-const selectors = new Map<string, unknown>();
-/** Beyond this, all of them are dropped. */
-const maxSelectors = 1_000;
+/** One path element of managedFields, e.g. `f:spec` or `k:{"name":"nginx"}`. */
+interface Step {
+  /** `f:`, `k:`, `v:`, `i:`; another one selects nothing. */
+  readonly kind: string;
+  /** What follows it. */
+  readonly selector: string;
+  /** The JSON of a selector of items. */
+  readonly selected: unknown;
+}
 
-function selectedBy(selector: string): unknown {
-  const known = selectors.get(selector);
+/** The path elements that were parsed: the objects of a kind have the same ones, and each reconcile compares them twice. */
+const steps = new Map<string, Step>();
+/** Beyond this, all of them are dropped. */
+const maxSteps = 2_000;
+
+function stepOf(text: string): Step {
+  const known = steps.get(text);
   if (known !== undefined) return known;
-  if (selectors.size >= maxSelectors) selectors.clear();
-  const parsed = parseExactJson(selector);
-  selectors.set(selector, parsed);
-  return parsed;
+  if (steps.size >= maxSteps) steps.clear();
+  const [kind, selector] = [text.slice(0, 2), text.slice(2)];
+  const step = { kind, selector, selected: kind === "k:" || kind === "v:" ? parseExactJson(selector) : undefined };
+  steps.set(text, step);
+  return step;
 }
 
 /** Our object may lack keys that the server defaults, such as a port's protocol. A missing key therefore matches. */

@@ -129,6 +129,26 @@ test("findExtraFields() returns a map that is owned as a whole and has a key tha
   ]);
 });
 
+const ownerFields = {
+  "as the server names them": { ".": {}, 'k:{"uid":"u1"}': {} },
+  "as a cache keeps them": {},
+};
+
+for (const [form, fields] of Object.entries(ownerFields)) {
+  test(`findExtraFields() returns owner references that are no longer desired, ${form}`, () => {
+    const entry = applied({ "f:metadata": { "f:ownerReferences": fields } });
+    const ownerReferences = [{ apiVersion: "v1", kind: "ConfigMap", name: "a", uid: "u1", controller: true }];
+    const { metadata, ...rest } = managed([entry]);
+    const live = { ...rest, metadata: { ...metadata, ownerReferences } };
+    assertEquals(findExtraFields(live, { metadata: { ownerReferences } }, "foo"), []);
+    const none = { metadata: {}, spec: {} };
+    assertEquals(findExtraFields(live, none, "foo").map(({ field }) => field), ["metadata.ownerReferences"]);
+    // Another owner is a difference of values.
+    const other = { metadata: { ownerReferences: [{ ...ownerReferences[0], uid: "u2" }] } };
+    assertEquals(findDifferences(live, other).map(({ field }) => field), ["metadata.ownerReferences"]);
+  });
+}
+
 test("findExtraFields() finds an extra key in a map inside a list that is owned as a whole, also the key `constructor`", () => {
   const entry = applied({ "f:spec": { "f:rules": {} } });
   const live = { ...managed([entry]), spec: { rules: [{ host: "a", http: { constructor: "x" } }] } };
