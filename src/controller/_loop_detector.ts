@@ -8,7 +8,7 @@
  * revert a field manually are slower than that. A field whose desired value changes each time (counters during a
  * rollout) parks the key at the hundredth repair: such a value depends on the write itself, for example on the time.
  */
-import { keyOf, type KubeObject, type ObjectKey, type Resource, resourceName } from "../api/mod.ts";
+import { keyOf, type KubeObject, type ObjectKey, type Resource, resourceName, shardHashOf } from "../api/mod.ts";
 import type { Clock } from "../async/mod.ts";
 import type { Logger } from "../observe/mod.ts";
 import type { WorkQueue } from "../queue/mod.ts";
@@ -34,11 +34,11 @@ export interface LoopDetectorOptions {
   readonly log: Logger;
 }
 
-interface RepairCount {
+/** The repairs of one field. */
+interface Repairs {
   readonly firstAt: number;
-  count: number;
-  /** Number of repairs per desired state. */
-  readonly byDesired: Map<string, number>;
+  /** What {@link fingerprintOf} says of the desired state of each one. */
+  readonly states: number[];
 }
 
 const maxRepairsToSameState = 10;
@@ -51,7 +51,7 @@ const maxFields = 10_000;
 
 export class LoopDetector implements Disposable {
   readonly #options: LoopDetectorOptions;
-  readonly #fields = new Map<string, RepairCount>();
+  readonly #fields = new Map<string, Repairs>();
   readonly #parked = new Map<ObjectKey, Disposable>();
 
   constructor(options: LoopDetectorOptions) {
@@ -65,17 +65,16 @@ export class LoopDetector implements Disposable {
     const { uid = keyOf(repair.object) } = repair.object.metadata;
     const field = `${key}|${resourceName(repair.resource)}|${uid}|${repair.field}`;
     const before = this.#fields.get(field);
-    const repairs = before === undefined || now - before.firstAt > windowMs
-      ? { firstAt: now, count: 0, byDesired: new Map() }
-      : before;
-    repairs.count += 1;
-    const toSameState = (repairs.byDesired.get(repair.desired) ?? 0) + 1;
-    repairs.byDesired.set(repair.desired, toSameState);
+    const isCounting = before !== undefined && now - before.firstAt <= windowMs;
+    const { firstAt, states } = isCounting ? before : { firstAt: now, states: [] };
+    const state = fingerprintOf(repair.desired);
+    states.push(state);
     this.#fields.delete(field);
-    if (toSameState >= maxRepairsToSameState || repairs.count >= maxRepairs) {
-      return this.#park(key, repair, repairs.count);
+    const toSameState = states.filter((one) => one === state).length;
+    if (toSameState >= maxRepairsToSameState || states.length >= maxRepairs) {
+      return this.#park(key, repair, states.length);
     }
-    this.#fields.set(field, repairs);
+    this.#fields.set(field, { firstAt, states });
     if (this.#fields.size > maxFields) this.#forgetOldest();
   }
 
@@ -115,6 +114,12 @@ export class LoopDetector implements Disposable {
     const oldest = this.#fields.keys().next().value;
     if (oldest !== undefined) this.#fields.delete(oldest);
   }
+}
+
+/** 53 bits of a desired state: its text can have megabytes, and states of many fields are remembered. */
+function fingerprintOf(text: string): number {
+  const { high, low } = shardHashOf(text);
+  return high * 2 ** 21 + (low >>> 11);
 }
 
 function reasonOf({ resource, object, field }: FieldRepair, times: number): string {
