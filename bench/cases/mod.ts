@@ -16,7 +16,7 @@ import { latencyCase } from "./latency.ts";
 import { planCase } from "./plan.ts";
 import { queueCase } from "./queue.ts";
 import { reconcileCase } from "./reconcile.ts";
-import { shardsCase, twoReplicas } from "./shards.ts";
+import { creatingReplicas, shardsCase, twoReplicas } from "./shards.ts";
 import { startCase } from "./start.ts";
 import { syncCase } from "./sync.ts";
 import { typesCase, typesSubject } from "./types.ts";
@@ -27,7 +27,7 @@ export { against, josdk, josdkSmall, kopf, ours, valuesOf } from "./case.ts";
 export { bothSubject } from "./fleet.ts";
 export { growthSubject } from "./growth.ts";
 export { recordingSubject } from "./reconcile.ts";
-export { twoReplicas, typesSubject };
+export { creatingReplicas, twoReplicas, typesSubject };
 
 /** Every case. */
 export const cases: readonly Case[] = [
