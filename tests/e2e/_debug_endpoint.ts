@@ -29,9 +29,14 @@ export class DebugEndpoint implements AsyncDisposable {
     return join(this.#folder, "token");
   }
 
+  /** For a process that asks. */
+  get tokenFlags(): readonly string[] {
+    return ["--debug-token-file", this.tokenFile];
+  }
+
   /** For a process that serves the endpoint. */
   get flags(): readonly string[] {
-    return ["--debug-bind-address", "127.0.0.1:0", "--debug-token-file", this.tokenFile];
+    return ["--debug-bind-address", "127.0.0.1:0", ...this.tokenFlags];
   }
 
   /** Waits until `binary` serves the endpoint. @returns `127.0.0.1:40123` */

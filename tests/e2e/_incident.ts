@@ -74,7 +74,7 @@ export class Incident implements AsyncDisposable {
 
   /** The output of `why` as the user sees it. */
   async why(...args: readonly string[]): Promise<string> {
-    const asked = ["why", ...args, "--address", this.#address, "--debug-token-file", this.tokenFile];
+    const asked = ["why", ...args, "--address", this.#address, ...this.#endpoint.tokenFlags];
     const { code, stdout, stderr } = await runBinary(asked);
     assertEquals([code, stderr], [0, ""]);
     return stdout;

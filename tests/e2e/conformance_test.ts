@@ -26,9 +26,7 @@ controlPlaneTest(
   "[141] conformance plays the examples on a real server and the embedded one, which agree",
   async (controlPlane) => {
     const { kubeconfig } = controlPlane;
-    const { code, stdout, stderr } = await runBinary(["conformance", "--embedded", examples], {
-      kubeconfig,
-    });
+    const { code, stdout, stderr } = await runBinary(["conformance", "--embedded", examples], { kubeconfig });
     assertEquals({ code, stdout }, { code: 0, stdout: "6 cases, 6 agree\n" }, stderr);
     const twice = ["conformance", "--kubeconfig", kubeconfig, "--kubeconfig", kubeconfig, examples];
     const same = await runBinary(twice);

@@ -2,16 +2,16 @@
  * run and doctor with --clusters, with the compiled binary and two API servers: clusters are engaged and disengaged by Secrets
  * of the hub. No real control plane is needed; fleet_outage_test.ts has two.
  */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ConfigMap, Deployment, Event, Lease, Secret } from "../../src/mod.ts";
 import { EmbeddedCluster } from "../../src/testing.ts";
 import { Foo } from "../../src/controllers/foo/mod.ts";
 import { until } from "../controlplane/mod.ts";
-import { freePort } from "../free_port.ts";
 import { assert, assertEquals, assertMatch, test } from "../testing.ts";
 import { Binary, runBinary } from "./_binary.ts";
+import { DebugEndpoint } from "./_debug_endpoint.ts";
 
 /** An API server without the kind Foo, and its kubeconfig as a file. */
 async function startEmpty(folder: string, name: string) {
@@ -161,25 +161,25 @@ test("install-crds, run --once --record, replay and why work in each cluster of 
   assertMatch(partly.stdout, /^west: .* unchanged$/m);
 });
 
+interface Clusters {
+  readonly clusters: readonly { readonly name: string; readonly state: string }[];
+}
+
 test("/debug/clusters, top and why show the members of a running fleet", async () => {
   const folder = mkdtempSync(join(tmpdir(), "pintle-fleet-"));
   await using _removed = { [Symbol.asyncDispose]: () => Promise.resolve(rmSync(folder, { recursive: true })) };
   const east = await start(folder, "east");
   await using _east = east.cluster;
   const { kubeconfig } = east;
-  const token = join(folder, "token");
-  const address = `127.0.0.1:${await freePort()}`;
-  const debug = ["--debug-token-file", token];
-  const args = ["run", "foo", "--clusters", "contexts:east", "--debug-bind-address", address, ...debug];
-  await using running = new Binary(args, { kubeconfig });
+  await using endpoint = await DebugEndpoint.create();
+  await using running = new Binary(["run", "foo", "--clusters", "contexts:east", ...endpoint.flags], { kubeconfig });
   await east.create("one");
   await see("one in east", () => east.find("one"));
-  const headers = { authorization: `Bearer ${readFileSync(token, "utf8").trim()}` };
-  const { clusters } = await (await fetch(`http://${address}/debug/clusters`, { headers })).json();
-  assertEquals(clusters.map(({ name, state }: { name: string; state: string }) => `${name} ${state}`), [
+  const { value: { clusters } } = await endpoint.ask<Clusters>(running, "/debug/clusters");
+  assertEquals(clusters.map(({ name, state }) => `${name} ${state}`), [
     "east running",
   ]);
-  const asked = ["--address", address, ...debug];
+  const asked = ["--address", await endpoint.addressOf(running), ...endpoint.tokenFlags];
   const top = await runBinary(["top", "--once", "--interval", "200ms", "--member", "east", ...asked], { kubeconfig });
   assertMatch(top.stdout, /foo/);
   const why = await runBinary(["why", "foo", "default/one", ...asked], { kubeconfig });

@@ -144,7 +144,7 @@ controlPlaneTest("[130] top shows what a real run does, and which key fails with
   const run = ["run", "foo", "-n", namespace.name, ...endpoint.flags];
   await using binary = new Binary(run, { kubeconfig: controlPlane.kubeconfig });
   await binary.logged(/starting workers/);
-  const address = ["--address", await endpoint.addressOf(binary), "--debug-token-file", endpoint.tokenFile];
+  const address = ["--address", await endpoint.addressOf(binary), ...endpoint.tokenFlags];
   await namespace.applyFoo({ name: "good", deploymentName: "good", replicas: 1 });
   await namespace.applyFoo({ name: "poisoned", deploymentName: "", replicas: 1 });
   await namespace.kubectl(["create", "deployment", "foreign", "--image=nginx:1"]);

@@ -1,39 +1,33 @@
 /** `why` and `top` without `--address`: two processes of the compiled binary, a Lease, and whoever leads answers. */
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { type ControlPlane, until } from "../controlplane/mod.ts";
 import { createNamespace } from "../controlplane/test.ts";
 import { assert, assertEquals, assertMatch } from "../testing.ts";
 import { Binary, runBinary } from "./_binary.ts";
+import { DebugEndpoint } from "./_debug_endpoint.ts";
 import { installFoo, TestNamespace } from "./_cluster.ts";
 import { electionTest, electionTimes } from "./_elections.ts";
 
 /** Processes that share a Lease and a token. */
 class Pair implements AsyncDisposable {
   readonly namespace: TestNamespace;
+  readonly endpoint: DebugEndpoint;
   readonly #controlPlane: ControlPlane;
-  readonly #folder: string;
   readonly #stack = new AsyncDisposableStack();
 
-  private constructor(controlPlane: ControlPlane, namespace: TestNamespace, folder: string) {
+  private constructor(controlPlane: ControlPlane, namespace: TestNamespace, endpoint: DebugEndpoint) {
     this.#controlPlane = controlPlane;
     this.namespace = namespace;
-    this.#folder = folder;
+    this.endpoint = endpoint;
   }
 
   static async in(controlPlane: ControlPlane): Promise<Pair> {
     await installFoo(controlPlane);
     const namespace = new TestNamespace(controlPlane, await createNamespace(controlPlane));
-    return new Pair(controlPlane, namespace, await mkdtemp(join(tmpdir(), "pintle-leader-")));
+    return new Pair(controlPlane, namespace, await DebugEndpoint.create());
   }
 
   get #lease(): readonly string[] {
     return ["--leader-election-id", "foo-operator", "--leader-election-namespace", this.namespace.name];
-  }
-
-  get #token(): readonly string[] {
-    return ["--debug-token-file", join(this.#folder, "token")];
   }
 
   start(...serving: readonly string[]): Binary {
@@ -47,13 +41,13 @@ class Pair implements AsyncDisposable {
   }
 
   startDebugged(): Binary {
-    return this.start("--debug-bind-address", "127.0.0.1:0", ...this.#token);
+    return this.start(...this.endpoint.flags);
   }
 
   /** Runs a command that looks for the leader. */
   async ask(...args: readonly string[]) {
     const { kubeconfig } = this.#controlPlane;
-    return await runBinary([...args, ...this.#lease, ...this.#token], { kubeconfig });
+    return await runBinary([...args, ...this.#lease, ...this.endpoint.tokenFlags], { kubeconfig });
   }
 
   async annotations(): Promise<string> {
@@ -62,12 +56,8 @@ class Pair implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#stack[Symbol.asyncDispose]();
-    await rm(this.#folder, { recursive: true });
+    await this.endpoint[Symbol.asyncDispose]();
   }
-}
-
-function portOf({ stderr }: Binary): string {
-  return /serving the debug endpoint.*port=(\d+)/.exec(stderr)?.[1] ?? "none";
 }
 
 const leading = /INFO +leader +leading /;
@@ -88,7 +78,9 @@ electionTest(
     assertMatch(
       story.stderr,
       new RegExp(
-        `^controller: asking the leader "\\S+" of Lease "\\S+/foo-operator" at 127.0.0.1:${portOf(first)}$`,
+        `^controller: asking the leader "\\S+" of Lease "\\S+/foo-operator" at ${await pair.endpoint.addressOf(
+          first,
+        )}$`,
         "m",
       ),
     );
@@ -97,7 +89,7 @@ electionTest(
     await second.logged(leading);
     const table = await pair.ask("top", "--once", "--interval", "200ms");
     assertEquals(table.code, 0, table.stderr);
-    assertMatch(table.stderr, new RegExp(` at 127.0.0.1:${portOf(second)}$`, "m"));
+    assertMatch(table.stderr, new RegExp(` at ${await pair.endpoint.addressOf(second)}$`, "m"));
     assertMatch(table.stdout, /foo/);
     // A leader without a debug endpoint says so by removing what was there; and who released the Lease is no leader.
     second.signal("SIGTERM");
@@ -126,5 +118,6 @@ electionTest("[security 29] the Lease of a leader has its address, and no token"
   assertEquals([name, others], ["pintle.dev/debug-endpoint", []]);
   const { holder, host, ...rest } = JSON.parse(text);
   assert(holder.startsWith(`${host}_`), text);
-  assertEquals(rest, { hostname: "127.0.0.1", port: Number(portOf(leader)), isTls: false });
+  const address = await pair.endpoint.addressOf(leader);
+  assertEquals(rest, { hostname: "127.0.0.1", port: Number(address.split(":")[1]), isTls: false });
 });
