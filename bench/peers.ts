@@ -15,7 +15,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import process from "node:process";
 import { parseArgs } from "node:util";
-import { against, type Case, cases, type Facts, type Scale } from "./cases/mod.ts";
+import { against, type Case, cases, type Facts, mostGrown, type Scale } from "./cases/mod.ts";
 import { describeSetup } from "./machine.ts";
 import { mergeResults } from "./merge_results.ts";
 import { buildPrograms, type ProgramName } from "./programs.ts";
@@ -27,7 +27,7 @@ const fullScale: Scale = {
   updates: 1_000,
   plannedObjects: 2_000,
   fleetFoos: 500,
-  growth: [10_000, 50_000, 200_000],
+  growth: [10_000, 50_000, mostGrown],
   shardedFoos: 200_000,
   created: 50_000,
   stored: [1_000, 50_000],

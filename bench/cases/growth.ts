@@ -20,6 +20,9 @@ export const growthCase: Case = {
   run: runGrowth,
 };
 
+/** The largest size of a full run, for which a bar is set. */
+export const mostGrown = 200_000;
+
 /** The name of a subject at one size. */
 export function growthSubject(subject: string, objects: number): string {
   return `${subject}, ${objects.toLocaleString("en")} Foos`;

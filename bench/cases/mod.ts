@@ -25,7 +25,7 @@ import { webhookCase } from "./webhook.ts";
 export type { Case, Facts, Outcome, Scale, Setting, Subject } from "./case.ts";
 export { against, josdk, josdkSmall, kopf, ours, valuesOf } from "./case.ts";
 export { bothSubject } from "./fleet.ts";
-export { growthSubject } from "./growth.ts";
+export { growthSubject, mostGrown } from "./growth.ts";
 export { recordingSubject } from "./reconcile.ts";
 export { creatingReplicas, twoReplicas, typesSubject };
 
