@@ -6,6 +6,7 @@
  * - Did an earlier apply leave exactly this difference? Then it comes from the server, and another apply changes nothing
  *   (`NormalizationCache`).
  */
+import { createHash } from "node:crypto";
 import {
   type Infer,
   isJsonObject,
@@ -211,19 +212,21 @@ const maxNormalizations = 1_000;
  * webhook may enforce a value, and defaults appear in what we own as a whole (the apiVersion of a `fieldRef`). An apply
  * reveals each of these differences once; without this cache every reconcile would send the apply again.
  *
- * All keys of a controller share one cache: a thousand equal dependents cost one apply after a restart.
+ * All keys of a controller share one cache: a thousand equal dependents cost one apply after a restart. It keeps a digest of
+ * each difference: the values may have a megabyte each, and be secrets. The digest is a strong one, because a weak one would
+ * let somebody make a difference that counts as known.
  */
 export class NormalizationCache {
   readonly #known = new Set<string>();
 
   /** True when the server is known to turn this desired value into this live value. */
   has(resource: Resource, difference: FieldDifference): boolean {
-    return this.#known.size > 0 && this.#known.has(textOf(resource, difference));
+    return this.#known.size > 0 && this.#known.has(digestOf(resource, difference));
   }
 
   /** Adds the differences that an apply of the desired object has left. */
   add(resource: Resource, remaining: readonly FieldDifference[]): void {
-    for (const difference of remaining) this.#known.add(textOf(resource, difference));
+    for (const difference of remaining) this.#known.add(digestOf(resource, difference));
     while (this.#known.size > maxNormalizations) {
       const [oldest = ""] = this.#known;
       this.#known.delete(oldest);
@@ -231,8 +234,9 @@ export class NormalizationCache {
   }
 }
 
-function textOf(resource: Resource, { field, live, desired }: FieldDifference): string {
-  return printExactJson([resourceId(resource), field, live, desired]);
+function digestOf(resource: Resource, { field, live, desired }: FieldDifference): string {
+  const text = printExactJson([resourceId(resource), field, live, desired]);
+  return createHash("sha256").update(text).digest("base64");
 }
 
 /** The first field that a patch changes; undefined when it certainly changes nothing. */
