@@ -121,6 +121,8 @@ export const bars: readonly Bar[] = [
     aim: 0.8,
   },
   { caseName: "plan", metric: "timeMs", limit: 10_000, bar: 1, aim: 0.5 },
+  // 20,000 a minute on two processors.
+  { caseName: "simulate", metric: "schedules", limit: 20_000 / 60, bar: 1, aim: 1.2 },
   // A cluster does not notice that its neighbour is stopped: the bar is what two equal runs differ by.
   { caseName: "fleet", metric: "p50Us", peer: bothSubject, bar: 1.15, aim: 1 },
   { caseName: "fleet", metric: "p99Us", peer: bothSubject, bar: 1.3, aim: 1 },
@@ -162,6 +164,7 @@ export const bars: readonly Bar[] = [
   { caseName: "apiserver-memory", metric: "created", limit: 20_000, bar: 1, aim: 1.5 },
   { caseName: "apiserver-memory", metric: "cpuUsPerOperation", sizes: "stored", bar: 1.15, aim: 1.05 },
   ...typeChecks(),
+  { caseName: "size", metric: "binaryBytes", limit: 100e6, bar: 1, aim: 0.9 },
   ...hostedBars(),
 ];
 

@@ -52,6 +52,8 @@ export const metrics = {
   checkCpuMs: { title: "CPU of a first check", unit: "milliseconds", better: "lower" },
   editCpuMs: { title: "CPU of the check after an edit", unit: "milliseconds", better: "lower" },
   usPerObject: { title: "time per object", unit: "microseconds", better: "lower" },
+  schedules: { title: "schedules", unit: "perSecond", better: "higher" },
+  binaryBytes: { title: "size", unit: "bytes", better: "lower" },
   bytesPerObject: { title: "max RSS per object", unit: "bytes", better: "lower" },
 } as const satisfies Record<string, MetricDefinition>;
 

@@ -53,6 +53,17 @@ const programs = {
     build: { cwd: root, command: ["sh", "compile.sh", "--outfile", join(outputDir, "controller")] },
     command: [join(outputDir, "controller")],
   },
+  /** A program of one line on our runtime. */
+  empty: {
+    build: {
+      cwd: root,
+      command: [
+        ...[bun, "build", "--compile", ...compileFlags],
+        ...[`--outfile=${join(outputDir, "empty")}`, join(benchDir, "ours", "empty.ts")],
+      ],
+    },
+    command: [join(outputDir, "empty")],
+  },
   /** An operator with a conversion webhook. */
   converter: {
     build: {

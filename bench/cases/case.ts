@@ -39,6 +39,8 @@ export interface Scale {
   readonly updates: number;
   /** Foos of which a plan is made. */
   readonly plannedObjects: number;
+  /** Seeds of each scenario of a simulation. */
+  readonly simulatedSeeds: number;
   /** Foos of one cluster of a fleet, in each of three phases. */
   readonly fleetFoos: number;
   readonly growth: readonly number[];

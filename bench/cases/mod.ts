@@ -17,6 +17,8 @@ import { planCase } from "./plan.ts";
 import { queueCase } from "./queue.ts";
 import { reconcileCase } from "./reconcile.ts";
 import { creatingReplicas, shardsCase, twoReplicas } from "./shards.ts";
+import { simulateCase } from "./simulate.ts";
+import { sizeCase } from "./size.ts";
 import { startCase } from "./start.ts";
 import { syncCase } from "./sync.ts";
 import { typesCase, typesSubject } from "./types.ts";
@@ -38,6 +40,7 @@ export const cases: readonly Case[] = [
   startCase,
   growthCase,
   planCase,
+  simulateCase,
   fleetCase,
   shardsCase,
   webhookCase,
@@ -54,4 +57,5 @@ export const cases: readonly Case[] = [
   hostileServerCase,
   hostileKubeconfigCase,
   typesCase,
+  sizeCase,
 ];

@@ -1,0 +1,2 @@
+/** The case size: a program that does nothing. Whatever it has, each program on this runtime has. */
+export {};
