@@ -10,12 +10,12 @@ import {
   done,
   manifest,
 } from "../../src/controller/mod.ts";
-import { debugEndpoints, debugStateOf, Manager } from "../../src/manager/mod.ts";
+import { debugEndpoints, debugStateOf, Manager, shardsOf } from "../../src/manager/mod.ts";
 import { Recording } from "../../src/observe/mod.ts";
 import { World } from "../../src/simulation/mod.ts";
 import { assertEquals } from "../testing.ts";
 
-const { ConfigMap, Secret } = builtin;
+const { ConfigMap, Lease, Secret } = builtin;
 
 /** A reconcile that runs, or has run. */
 interface Reconciled {
@@ -142,6 +142,28 @@ export class Group implements AsyncDisposable {
       const request = new Request(`http://127.0.0.1:8082${path}`, { headers });
       return await (await handler(request, { remoteAddress: "127.0.0.1", isTls: false })).json();
     };
+  }
+
+  /** A user changes the Lease of a replica. */
+  async editLease(replica: string, value: Readonly<Record<string, unknown>>): Promise<void> {
+    await this.world.patch(Lease, `default/copies-${replica}`, { kind: "merge", value });
+  }
+
+  /** The slots that replicas hold which may write. Each slot is there once, unless two replicas hold it. */
+  heldSlots(): readonly number[] {
+    return [...this.managers.values()].flatMap((manager) => {
+      const member = shardsOf(manager);
+      return member?.leadership?.mayWrite() === true ? [...member.holds.slots] : [];
+    });
+  }
+
+  /** Lets time pass, and asserts at short intervals that no two replicas hold a slot. */
+  async passWithoutSharedSlots(ms: number): Promise<void> {
+    for (let passedMs = 0; passedMs < ms; passedMs += 20) {
+      await this.pass(20);
+      const slots = this.heldSlots();
+      assertEquals(slots.length, new Set(slots).size, `two replicas hold a slot after ${passedMs} ms`);
+    }
   }
 
   /** Stops a replica at once: none of its requests arrives any more. */

@@ -1,7 +1,7 @@
 /** Several replicas that divide the keys of a controller, on one server, with the clock of the world. */
 import { builtin, keyOf, type KubeObject } from "../../src/api/mod.ts";
 import { controller, done } from "../../src/controller/mod.ts";
-import { groupLabel, Manager, slotOf } from "../../src/manager/mod.ts";
+import { groupLabel, Manager, slotCount, slotOf } from "../../src/manager/mod.ts";
 import { World } from "../../src/simulation/mod.ts";
 import { assert, assertEquals, assertRejects, assertThrows, test } from "../testing.ts";
 import { groupOf } from "./_shard_group.ts";
@@ -113,6 +113,19 @@ test("a Lease that a user deletes ends its replica, and the others wait for the 
   await group.pass(22_000);
   assertEquals([...(await group.assertDivided()).keys()], ["b"]);
   assert((await group.leave("a")) instanceof Error);
+});
+
+test("a replica whose Lease loses its label stays in the group, and nobody takes its slots", async () => {
+  await using group = await groupOf();
+  for (const replica of ["a", "bb", "ccc"]) group.start(replica, 3);
+  await group.pass(10_000);
+  for (const label of [null, "another-group"]) {
+    await group.editLease("a", { metadata: { labels: { [groupLabel]: label } } });
+    await group.passWithoutSharedSlots(25_000);
+    assertEquals(group.heldSlots().length, slotCount);
+    const lease = group.world.get(Lease, "default/copies-a");
+    assertEquals([lease.metadata.labels?.[groupLabel], lease.spec.holderIdentity], ["copies", "a"]);
+  }
 });
 
 test('a controller with replicas: "one" needs leader election', async () => {

@@ -2,8 +2,8 @@
  * LeaseLock: reads and writes the Lease (coordination.k8s.io/v1) in which the replicas record their leader. The rules for
  * what may be written and when are in `lease_claim.ts`.
  *
- * Guarantees: a write replaces exactly the version that was last read or written, or fails with a conflict; labels,
- * annotations and unknown fields are kept; a 403 is a LeaseForbiddenError that names the missing rule.
+ * Guarantees: a write replaces exactly the version that was last read or written, or fails with a conflict; other
+ * labels, annotations and unknown fields are kept; a 403 is a LeaseForbiddenError that names the missing rule.
  */
 import { builtin, type KubeObject, type StringMap } from "../../api/mod.ts";
 import { type Client, isForbidden, isNotFound } from "../../client/mod.ts";
@@ -30,7 +30,7 @@ export interface LeaseLockOptions {
   readonly name: string;
   /** As in the options of the elector. @default none is changed */
   readonly annotations?: LeaseAnnotations;
-  /** Labels of a Lease that is created. @default none */
+  /** Labels that the Lease has after each write. @default none is changed */
   readonly labels?: StringMap;
 }
 
@@ -85,10 +85,9 @@ export class LeaseLock {
    * @throws ApiError, `isConflict` or `isAlreadyExists` when another client has written the Lease in the meantime.
    */
   async write(record: LeaseRecord, signal: AbortSignal): Promise<void> {
-    const { client, namespace, name, labels } = this.#options;
+    const { client, namespace, name } = this.#options;
     const lease = this.#lease;
-    const created = { namespace, name, ...(labels === undefined ? {} : { labels }) };
-    const metadata = this.#annotated(lease?.metadata ?? created, record);
+    const metadata = this.#labelled(this.#annotated(lease?.metadata ?? { namespace, name }, record));
     try {
       this.#lease = lease === undefined
         ? await client.create(builtin.Lease, { metadata, spec: specOf(record) }, { signal })
@@ -110,6 +109,12 @@ export class LeaseLock {
       else annotations.set(key, value);
     }
     return { ...metadata, annotations: Object.fromEntries(annotations) };
+  }
+
+  /** By its labels other processes find the Lease, so a label that a user has removed comes back. */
+  #labelled(metadata: builtin.Lease["metadata"]): builtin.Lease["metadata"] {
+    const { labels } = this.#options;
+    return labels === undefined ? metadata : { ...metadata, labels: { ...metadata.labels, ...labels } };
   }
 
   #withMissingRule(error: unknown, verb: LeaseVerb): unknown {
