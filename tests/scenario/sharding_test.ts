@@ -128,6 +128,19 @@ test("a replica whose Lease loses its label stays in the group, and nobody takes
   }
 });
 
+test("a user who empties the holder of a Lease ends its replica, and the others wait for the lease duration", async () => {
+  await using group = await groupOf();
+  for (const replica of ["a", "bb", "ccc"]) {
+    group.start(replica, 3);
+    await group.pass(530); // They read the Leases at different times.
+  }
+  await group.pass(10_000);
+  await group.editLease("a", { spec: { holderIdentity: "" } });
+  await group.passWithoutSharedSlots(20_000);
+  assertEquals(group.heldSlots().length, slotCount);
+  assert((await group.leave("a")) instanceof Error);
+});
+
 test('a controller with replicas: "one" needs leader election', async () => {
   await using world = await World.start({ controllers: [], cluster: false });
   const sharding = { namespace: "default", name: "copies", identity: "a" };
