@@ -36,6 +36,8 @@ export class Group implements AsyncDisposable {
   readonly #send: Transport;
   /** Replicas whose requests do not arrive. */
   readonly cut = new Set<string>();
+  /** Replicas whose updates, such as renewals, are refused. */
+  readonly refused = new Set<string>();
   readonly shardSelectors: (string | null)[] = [];
   /** A reconcile takes so long, in milliseconds. */
   reconcileMs = 0;
@@ -54,6 +56,7 @@ export class Group implements AsyncDisposable {
         request.signal.addEventListener("abort", () => reject(request.signal.reason), { once: true });
         return await promise;
       }
+      if (this.refused.has(replica) && request.method === "PUT") return new Response("{}", { status: 500 });
       this.shardSelectors.push(new URL(request.url).searchParams.get("shardSelector"));
       return await this.#send(request);
     };

@@ -141,6 +141,25 @@ test("a user who empties the holder of a Lease ends its replica, and the others 
   assert((await group.leave("a")) instanceof Error);
 });
 
+test("a claim that was refused is not written later, when its slots have their replica again", async () => {
+  await using group = await groupOf();
+  for (const replica of ["a", "bb"]) {
+    group.start(replica, 2);
+    await group.pass(530); // They read the Leases at different times.
+  }
+  await group.pass(10_000);
+  // For a moment "a" does not see the other replica, and cannot claim its slots.
+  group.refused.add("a");
+  await group.editLease("bb", { metadata: { labels: { [groupLabel]: null } } });
+  await group.pass(3_000);
+  group.refused.delete("a");
+  await group.pass(5_000);
+  assertEquals((await group.leave("bb")), undefined);
+  group.start("bb");
+  await group.pass(5_000);
+  assertEquals(new Set(group.heldSlots()).size, slotCount);
+});
+
 test('a controller with replicas: "one" needs leader election', async () => {
   await using world = await World.start({ controllers: [], cluster: false });
   const sharding = { namespace: "default", name: "copies", identity: "a" };

@@ -300,7 +300,9 @@ export class ShardMember {
     this.#plan = plan;
     this.holds.gain(plan.gained, term);
     this.holds.drain(plan.toDrain);
-    if (!areSameSlots(plan.claim, this.#claimed)) return await this.#writeClaim(term, plan.claim);
+    // A claim that was not acknowledged is what each renewal writes, until another one replaces it.
+    const isWritten = [this.#claimed, this.#toClaim].every((claim) => areSameSlots(plan.claim, claim));
+    if (!isWritten) return await this.#writeClaim(term, plan.claim);
     return this.#pauseMs(membership, plan);
   }
 
