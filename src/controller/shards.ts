@@ -14,7 +14,7 @@ import type { Client } from "../client/mod.ts";
  * - `"uid"`: each object on its own. The server can select by it (KEP-5866).
  * - `"namespace"`: all objects of a namespace together, so that a reconciler may look at the others.
  * - `{ label }`: the value of a label, for example of a tenant; objects without the label are together.
- * - a function of the metadata.
+ * - a function of the metadata; objects that it throws for are together.
  *
  * @example All objects of a tenant in one replica
  * ```ts

@@ -1,5 +1,5 @@
 /** Several replicas that divide the keys of a controller, on one server, with the clock of the world. */
-import { builtin, keyOf, type KubeObject } from "../../src/api/mod.ts";
+import { builtin, keyOf, type KubeObject, type ObjectMeta } from "../../src/api/mod.ts";
 import { controller, done } from "../../src/controller/mod.ts";
 import { groupLabel, Manager, slotCount, slotOf } from "../../src/manager/mod.ts";
 import { World } from "../../src/simulation/mod.ts";
@@ -101,6 +101,19 @@ for (const shardKey of ["namespace", { label: "tenant" }] as const) {
   });
 }
 
+test("an object that the shard key fails for is reconciled, and delays no other one", async () => {
+  const shardKey = ({ labels }: ObjectMeta): string => {
+    if (labels?.["tenant"] === "a") throw new Error("tenant a has no key");
+    return labels?.["tenant"] === "b" ? (undefined as unknown as string) : labels?.["tenant"] ?? "";
+  };
+  await using group = await groupOf({ shardKey });
+  await group.create(names);
+  for (const replica of ["a", "b"]) group.start(replica, 2);
+  await group.pass(10_000);
+  assertEquals(group.world.list(Secret).length, names.length);
+  assertEquals((await group.assertDivided()).size, 2);
+});
+
 test("a Lease that a user deletes ends its replica, and the others wait for the lease duration", async () => {
   await using group = await groupOf();
   await group.create(names);
@@ -154,7 +167,7 @@ test("a claim that was refused is not written later, when its slots have their r
   await group.pass(3_000);
   group.refused.delete("a");
   await group.pass(5_000);
-  assertEquals((await group.leave("bb")), undefined);
+  assertEquals(await group.leave("bb"), undefined);
   group.start("bb");
   await group.pass(5_000);
   assertEquals(new Set(group.heldSlots()).size, slotCount);
