@@ -39,6 +39,8 @@ export class Group implements AsyncDisposable {
   /** Replicas whose updates, such as renewals, are refused. */
   readonly refused = new Set<string>();
   readonly shardSelectors: (string | null)[] = [];
+  /** The name of the group. */
+  name = "copies";
   /** A reconcile takes so long, in milliseconds. */
   reconcileMs = 0;
 
@@ -66,7 +68,7 @@ export class Group implements AsyncDisposable {
       random: seededRandom(replica.length),
       gracefulShutdownTimeoutMs: 5_000,
       freezeCache: true,
-      sharding: { namespace: "default", name: "copies", identity: replica, expectedReplicas },
+      sharding: { namespace: "default", name: this.name, identity: replica, expectedReplicas },
     });
     manager.add(this.#controller(replica));
     const stop = new AbortController();

@@ -114,6 +114,21 @@ test("an object that the shard key fails for is reconciled, and delays no other 
   assertEquals((await group.assertDivided()).size, 2);
 });
 
+test("a name of the group that is too long for a label divides the keys as well", async () => {
+  await using group = await groupOf();
+  await group.create(names);
+  const lengths = [63, 64, 200, 253];
+  for (const [at, length] of lengths.entries()) {
+    group.name = `operator-${at}.`.padEnd(length, "n");
+    for (const replica of ["a", "b"]) group.start(replica, 2);
+    await group.pass(5_000);
+    assertEquals((await group.assertDivided()).size, 2, `${length} characters`);
+    for (const replica of ["a", "b"]) await group.leave(replica);
+  }
+  const labels = group.world.list(Lease).map(({ metadata }) => metadata.labels?.[groupLabel]);
+  assertEquals(new Set(labels).size, lengths.length);
+});
+
 test("a Lease that a user deletes ends its replica, and the others wait for the lease duration", async () => {
   await using group = await groupOf();
   await group.create(names);

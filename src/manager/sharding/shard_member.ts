@@ -15,7 +15,7 @@ import type { Client } from "../../client/mod.ts";
 import { type Logger, logger, type MetricsRegistry } from "../../observe/mod.ts";
 import { LeaseClaim, LeaseForbiddenError, LeaseLock, type LeaseTiming, leaseTimingOf, Term } from "../election/mod.ts";
 import { isFenced } from "../fence/mod.ts";
-import { claimAnnotation, groupLabel, MemberLeases } from "./member_leases.ts";
+import { claimAnnotation, groupLabels, MemberLeases } from "./member_leases.ts";
 import {
   areSameSlots,
   commonSlots,
@@ -129,7 +129,7 @@ export class ShardMember {
       client,
       namespace,
       name: this.name,
-      labels: { [groupLabel]: group },
+      labels: groupLabels(group),
       annotations: () => ({ ...options.annotations?.(), [claimAnnotation]: printSlots(this.#toClaim) }),
     });
     this.#claim = new LeaseClaim({
