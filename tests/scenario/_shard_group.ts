@@ -39,6 +39,8 @@ export class Group implements AsyncDisposable {
   /** Replicas whose updates, such as renewals, are refused. */
   readonly refused = new Set<string>();
   readonly shardSelectors: (string | null)[] = [];
+  /** With what the reconcile of an object fails, by its name. */
+  errorOf: (name: string) => Error | undefined = () => undefined;
   /** The name of the group. */
   name = "copies";
   /** A reconcile takes so long, in milliseconds. */
@@ -86,6 +88,8 @@ export class Group implements AsyncDisposable {
         this.reconciled.push({ replica, uid });
         try {
           if (this.reconcileMs > 0) await this.world.clock.sleep(this.reconcileMs, ctx.signal);
+          const error = this.errorOf(name);
+          if (error !== undefined) throw error;
           await ctx.apply(manifest(Secret, { metadata: { namespace, name }, stringData: { a: "b" } }));
         } finally {
           this.running.delete(uid);

@@ -1,6 +1,6 @@
 /** Several replicas that divide the keys of a controller, on one server, with the clock of the world. */
 import { builtin, keyOf, type KubeObject, type ObjectMeta } from "../../src/api/mod.ts";
-import { controller, done } from "../../src/controller/mod.ts";
+import { controller, done, TerminalError } from "../../src/controller/mod.ts";
 import { groupLabel, Manager, slotCount, slotOf } from "../../src/manager/mod.ts";
 import { World } from "../../src/simulation/mod.ts";
 import { assert, assertEquals, assertRejects, assertThrows, test } from "../testing.ts";
@@ -186,6 +186,27 @@ test("a claim that was refused is not written later, when its slots have their r
   group.start("bb");
   await group.pass(5_000);
   assertEquals(new Set(group.heldSlots()).size, slotCount);
+});
+
+test("a replica that gives keys away no longer counts them as failing, and does not list them", async () => {
+  await using group = await groupOf();
+  group.errorOf = (name) => /[02468]$/.test(name) ? new TerminalError("it is even") : new Error("it is odd");
+  await group.create(names);
+  group.start("a");
+  await group.pass(10_000);
+  const failing = async (replica: string) => {
+    const ask = group.debugClient(replica);
+    const { controllers: [{ failing, waiting }] } = await ask("/debug/controllers");
+    const { keys } = await ask("/debug/keys?state=stopped");
+    return { failing, stoppedOrWaiting: waiting + keys.length };
+  };
+  const all = { failing: names.length, stoppedOrWaiting: names.length };
+  assertEquals(await failing("a"), all);
+  group.start("b");
+  await group.pass(10_000);
+  const [a, b] = [await failing("a"), await failing("b")];
+  assert(a.failing < all.failing, `${a.failing} keys fail`);
+  for (const key of ["failing", "stoppedOrWaiting"] as const) assertEquals(a[key] + b[key], all[key]);
 });
 
 test('a controller with replicas: "one" needs leader election', async () => {
