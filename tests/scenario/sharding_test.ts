@@ -1,7 +1,7 @@
 /** Several replicas that divide the keys of a controller, on one server, with the clock of the world. */
 import { builtin, keyOf, type KubeObject, type ObjectMeta } from "../../src/api/mod.ts";
 import { controller, done, TerminalError } from "../../src/controller/mod.ts";
-import { groupLabel, Manager, slotCount, slotOf } from "../../src/manager/mod.ts";
+import { debugStateOf, groupLabel, Manager, slotCount, slotOf } from "../../src/manager/mod.ts";
 import { World } from "../../src/simulation/mod.ts";
 import { assert, assertEquals, assertRejects, assertThrows, test } from "../testing.ts";
 import { groupOf } from "./_shard_group.ts";
@@ -240,6 +240,12 @@ test("[130] a replica says which one reconciles an object that it does not have"
   assertEquals((await a(`/debug/why?kind=configmaps&key=${key}`)).notes.at(-1), here);
   const [reason] = (await a(`/debug/why?kind=configmaps&key=${key}&not`)).reasons;
   assertEquals([reason.kind, reason.text], ["other-replica", here]);
+  const facts = debugStateOf(group.managers.get("a") as Manager).facts({
+    resource: "configmaps",
+    kind: "ConfigMap",
+    key,
+  });
+  assertEquals(facts.leaderOnly, []);
   const { notes } = await group.debugClient("b")(`/debug/why?kind=configmaps&key=${key}`);
   assertEquals(notes.at(-1), `this process, replica copies-b, reconciles slot ${slot} of ConfigMap ${key}`);
 });
