@@ -1,7 +1,7 @@
 /** Several replicas that divide the keys of a controller, on one server, with the clock of the world. */
 import { builtin, keyOf, type KubeObject, type ObjectMeta } from "../../src/api/mod.ts";
 import { controller, done, TerminalError } from "../../src/controller/mod.ts";
-import { debugStateOf, groupLabel, Manager, slotCount, slotOf } from "../../src/manager/mod.ts";
+import { claimAnnotation, debugStateOf, groupLabel, Manager, slotCount, slotOf } from "../../src/manager/mod.ts";
 import { World } from "../../src/simulation/mod.ts";
 import { assert, assertEquals, assertRejects, assertThrows, test } from "../testing.ts";
 import { groupOf } from "./_shard_group.ts";
@@ -127,6 +127,30 @@ test("a name of the group that is too long for a label divides the keys as well"
   }
   const labels = group.world.list(Lease).map(({ metadata }) => metadata.labels?.[groupLabel]);
   assertEquals(new Set(labels).size, lengths.length);
+});
+
+test("a replica that gets no slot, because there are too many replicas, is ready", async () => {
+  await using group = await groupOf();
+  const claim = "0".repeat(64);
+  for (let other = 0; other < 600; other++) {
+    await group.world.client.create(Lease, {
+      metadata: {
+        namespace: "default",
+        name: `other-${other}`,
+        labels: { [groupLabel]: "copies" },
+        annotations: { [claimAnnotation]: claim },
+      },
+      spec: { holderIdentity: "other", leaseDurationSeconds: 15 },
+    });
+  }
+  group.start("a");
+  const problems = () => group.managers.get("a")?.checks().flatMap(({ problem }) => problem() ?? []) ?? [];
+  assertEquals(problems().length, 1, "it has not joined");
+  await group.pass(3_000);
+  assertEquals([group.heldSlots(), problems()], [[], []]);
+  await group.pass(6_000);
+  // The others are silent, so it has all slots.
+  assertEquals([group.heldSlots().length, problems()], [slotCount, []]);
 });
 
 test("a Lease that a user deletes ends its replica, and the others wait for the lease duration", async () => {

@@ -175,6 +175,11 @@ export class ShardMember {
       areSameSlots(this.#claimed, this.holds.slots) && this.#isReady;
   }
 
+  /** True when the group has more replicas than it can divide the slots between, and this one has got none. */
+  isWithoutSlots(): boolean {
+    return this.isSettled() && this.holds.slots.size === 0;
+  }
+
   /** False when the Lease has expired and the work of the replica has not ended. */
   isHealthy(): boolean {
     const term = this.#term;
