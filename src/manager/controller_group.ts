@@ -176,6 +176,11 @@ export class ControllerGroup {
     return this.#members.some(({ definition }) => this.#runsOn(definition) === runsOn);
   }
 
+  /** The controllers whose keys are divided between replicas. */
+  get divided(): readonly ControllerDefinition[] {
+    return this.#members.map(({ definition }) => definition).filter((one) => this.#runsOn(one) === "shards");
+  }
+
   #runsOn({ options: { replicas } }: ControllerDefinition): RunsOn {
     if (replicas === "every") return "every";
     return this.#options.shards === undefined || replicas === "one" ? "leader" : "shards";

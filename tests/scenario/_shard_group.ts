@@ -52,7 +52,8 @@ export class Group implements AsyncDisposable {
     this.#send = transportOf(world.client);
   }
 
-  start(replica: string, expectedReplicas?: number): void {
+  /** @param options of its controller, instead of those of the group */
+  start(replica: string, expectedReplicas?: number, options = this.#options): void {
     const { clock } = this.world;
     const transport: Transport = async (request) => {
       const { promise, reject } = Promise.withResolvers<never>();
@@ -72,15 +73,15 @@ export class Group implements AsyncDisposable {
       freezeCache: true,
       sharding: { namespace: "default", name: this.name, identity: replica, expectedReplicas },
     });
-    manager.add(this.#controller(replica));
+    manager.add(this.#controller(replica, options));
     const stop = new AbortController();
     this.managers.set(replica, manager);
     this.#stops.set(replica, stop);
     this.#ends.set(replica, manager.run(stop.signal).catch((error: unknown) => error));
   }
 
-  #controller(replica: string): ControllerDefinition {
-    return controller("copies", this.#options).for(ConfigMap, { when: ({ object }) => isCopied(object) }).owns(Secret)
+  #controller(replica: string, options: ControllerOptions): ControllerDefinition {
+    return controller("copies", options).for(ConfigMap, { when: ({ object }) => isCopied(object) }).owns(Secret)
       .reconcile(async (ctx) => {
         const { uid = "", namespace, name = "" } = ctx.object.metadata;
         assertEquals(this.running.get(uid), undefined, `${name} is reconciled by two replicas`);

@@ -2,6 +2,7 @@
 import { builtin, keyOf, type KubeObject, type ObjectMeta } from "../../src/api/mod.ts";
 import { controller, done, TerminalError } from "../../src/controller/mod.ts";
 import { claimAnnotation, debugStateOf, groupLabel, Manager, slotCount, slotOf } from "../../src/manager/mod.ts";
+import { configureLogging } from "../../src/observe/mod.ts";
 import { World } from "../../src/simulation/mod.ts";
 import { assert, assertEquals, assertRejects, assertThrows, test } from "../testing.ts";
 import { groupOf } from "./_shard_group.ts";
@@ -151,6 +152,27 @@ test("a replica that gets no slot, because there are too many replicas, is ready
   await group.pass(6_000);
   // The others are silent, so it has all slots.
   assertEquals([group.heldSlots().length, problems()], [slotCount, []]);
+});
+
+test("a replica warns once of each other one that divides other work", async () => {
+  await using group = await groupOf();
+  const warnings: string[] = [];
+  const write = (text: string) => void warnings.push(...text.split("\n").filter((line) => line.includes("other work")));
+  using _logging = configureLogging({ write, format: "json", level: "warn" });
+  group.start("a");
+  group.start("b");
+  await group.pass(10_000);
+  assertEquals(warnings, []);
+  group.start("c", 1, { shardKey: "namespace" });
+  await group.pass(10_000);
+  const told = warnings.map((line) => JSON.parse(line)).map(({ member, work, own }) => [member, work, own].join(": "));
+  const [byUid, byNamespace] = ["copies by uid", "copies by namespace"];
+  // The log leaves out what both say of c in the same words.
+  assertEquals(told.toSorted(), [
+    `copies-a: ${byUid}: ${byNamespace}`,
+    `copies-b: ${byUid}: ${byNamespace}`,
+    `copies-c: ${byNamespace}: ${byUid}`,
+  ]);
 });
 
 test("a Lease that a user deletes ends its replica, and the others wait for the lease duration", async () => {

@@ -28,6 +28,9 @@ export function groupLabels(group: string): StringMap {
 /** The annotation with the claim, as `printSlots` writes it. */
 export const claimAnnotation = "pintle.dev/shard-slots";
 
+/** The annotation with the work that the replica divides with the others, as `dividedWork` writes it. */
+export const workAnnotation = "pintle.dev/shard-work";
+
 /** Where the Leases of a group are. */
 export interface MemberLeasesOptions {
   /** Must not be fenced, because the fence depends on the Leases. */
@@ -122,6 +125,7 @@ function readLease(object: builtin.Lease): ReadLease {
     holder: spec.holderIdentity ?? "",
     durationMs: (spec.leaseDurationSeconds ?? 0) * 1000,
     claim: parseSlots(annotations?.[claimAnnotation] ?? ""),
+    work: annotations?.[workAnnotation],
     object,
   };
 }

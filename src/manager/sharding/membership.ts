@@ -31,6 +31,8 @@ export interface MemberLease {
   readonly durationMs: number;
   /** The claim; undefined when it cannot be read, which counts as all slots. */
   readonly claim: ReadonlySet<number> | undefined;
+  /** What the replica divides with the others, as `dividedWork` says it; undefined when the Lease does not tell. */
+  readonly work?: string | undefined;
 }
 
 /** What a replica knows of the others after a read. */
