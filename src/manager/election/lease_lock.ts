@@ -32,6 +32,8 @@ export interface LeaseLockOptions {
   readonly annotations?: LeaseAnnotations;
   /** Labels that the Lease has after each write. @default none is changed */
   readonly labels?: StringMap;
+  /** True when each process has a Lease with a name of its own, so that no rule can name it. @default false */
+  readonly hasOwnName?: boolean;
 }
 
 /** Returns annotations of the Lease, which hold while this process leads; undefined removes one. */
@@ -118,8 +120,8 @@ export class LeaseLock {
   }
 
   #withMissingRule(error: unknown, verb: LeaseVerb): unknown {
-    const { namespace, name } = this.#options;
-    return isForbidden(error) ? new LeaseForbiddenError({ verb, namespace, name, cause: error }) : error;
+    const { namespace, name, hasOwnName } = this.#options;
+    return isForbidden(error) ? new LeaseForbiddenError({ verb, namespace, name, hasOwnName, cause: error }) : error;
   }
 }
 
@@ -170,6 +172,7 @@ export class LeaseForbiddenError extends Error {
    * Creates the error.
    *
    * @param options.resource `leasecandidates` in a coordinated election. @default "leases"
+   * @param options.hasOwnName True when each process has a Lease with a name of its own: the rule does not name it. @default false
    * @param options.cause The response of the API server.
    */
   constructor(
@@ -178,18 +181,23 @@ export class LeaseForbiddenError extends Error {
       readonly namespace: string;
       readonly name: string;
       readonly resource?: "leases" | "leasecandidates";
+      readonly hasOwnName?: boolean;
       readonly cause: unknown;
     },
   ) {
-    const { verb, namespace, name, resource = "leases", cause } = options;
+    const { verb, namespace, name, resource = "leases", hasOwnName = false, cause } = options;
     const kind = resource === "leases" ? "Lease" : "LeaseCandidate";
     super(
       `Cannot lead by ${kind} "${namespace}/${name}": it is not allowed to ${verb} it; ` +
-        `a Role in namespace "${namespace}" needs ${ruleOf(verb, resource, name)}`,
+        `a Role in namespace "${namespace}" needs ${hasOwnName ? ownLeaseRule : ruleOf(verb, resource, name)}`,
       { cause },
     );
   }
 }
+
+/** What a process needs that has a Lease of its own and finds those of others by a label. */
+const ownLeaseRule =
+  `{apiGroups: ["coordination.k8s.io"], resources: ["leases"], verbs: ["get", "list", "create", "update", "delete"]}`;
 
 /** A candidate has a name of its own in each process, so its rule names none. */
 function ruleOf(verb: LeaseVerb, resource: "leases" | "leasecandidates", name: string): string {

@@ -134,6 +134,7 @@ export class ShardMember {
       namespace,
       name: this.name,
       labels: groupLabels(group),
+      hasOwnName: true,
       annotations: () => ({
         ...options.annotations?.(),
         [claimAnnotation]: printSlots(this.#toClaim),
