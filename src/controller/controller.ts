@@ -143,9 +143,10 @@ export class Controller {
   /** Runs until `stop`, then until running reconciles have finished. */
   async run(stop: AbortSignal, kill: AbortSignal): Promise<void> {
     const { definition, caches, shards } = this.#dependencies;
-    using _activating = shards?.listen((slots) =>
-      this.#enqueueGained(undefined, (key) => slots.has(this.#shardedKeys?.slotOf(key) ?? -1))
-    );
+    using _activating = shards?.listen({
+      onActive: (slots) => this.#enqueueGained(undefined, (key) => slots.has(this.#shardedKeys?.slotOf(key) ?? -1)),
+      onLost: () => this.#forgetKeys((key) => this.#shardedKeys?.has(key) === false),
+    });
     for (const { resource, indices } of definition.watches) {
       if (indices !== undefined) caches.informer(resource).addIndexers(indices);
     }
@@ -239,9 +240,14 @@ export class Controller {
   /** A namespace has left the caches. Its objects were not deleted: nothing is done for its keys any more. */
   #forgetNamespace(namespace: string): void {
     this.#namespaces.leave(namespace);
-    const isGone = (key: ObjectKey) => splitKey(key).namespace === namespace;
-    for (const keys of [this.queue, this.#stoppedKeys, this.#deletedObjects]) keys.removeWhere(isGone);
-    this.#daemons?.removeWhere(isGone);
+    this.#forgetKeys((key) => splitKey(key).namespace === namespace);
+  }
+
+  /** These keys are not reconciled in this process any more. */
+  #forgetKeys(isGone: (key: ObjectKey) => boolean): void {
+    const { reconcileMetrics } = this.#dependencies;
+    const all = [this.queue, this.#stoppedKeys, this.#deletedObjects, this.#daemons, reconcileMetrics];
+    for (const keys of all) keys?.removeWhere(isGone);
   }
 
   /** A condition has changed, and with it what each object is decided on. @param inactivity undefined when the kind is active */

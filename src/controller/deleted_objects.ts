@@ -4,7 +4,8 @@
  *
  * Guarantees: an object is only reported after a live read has shown that it is gone, because an object that no longer
  * matches a selector leaves the cache, too. A function that throws is called again, as a reconciler.
- * Caveats: best effort. What is deleted while no process runs, or is not reported before the process ends, is never reported.
+ * Caveats: best effort. What is deleted while no process runs, or while its slot moves to another replica, or is not reported
+ * before the process ends, is never reported.
  */
 import type { Infer, KubeObject, ObjectKey, Resource } from "../api/mod.ts";
 import { type ReconcileContext, reconcileContext } from "./context.ts";

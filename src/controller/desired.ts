@@ -2,8 +2,17 @@
  * Desired: the part of an object that a controller writes, typed by its Resource. Server-side apply is partial, so
  * everything but the identity is optional: a field that is not set belongs to other field managers.
  */
-import { apiVersionOf, type Infer, type ObjectMeta, type Resource } from "../api/mod.ts";
+import {
+  apiVersionOf,
+  builtin,
+  type Infer,
+  isJsonObject,
+  type ObjectMeta,
+  type Resource,
+  resourceName,
+} from "../api/mod.ts";
 import type { DeepPartial } from "../client/mod.ts";
+import { toBase64 } from "../runtime/mod.ts";
 
 /**
  * The part of an object that a controller writes; the argument of `ctx.apply`. Everything but apiVersion, kind and name is
@@ -30,4 +39,16 @@ export type DesiredBody<R extends Resource> = Omit<Desired<R>, "apiVersion" | "k
  */
 export function manifest<R extends Resource>(resource: R, body: DesiredBody<R>): Desired<R> {
   return { apiVersion: apiVersionOf(resource), kind: resource.kind, ...body } as Desired<R>;
+}
+
+/**
+ * A desired object with its fields as the server stores them: the `stringData` of a Secret is in `data`. The server never returns
+ * `stringData`, so a comparison with the live object would not show what has to be written, nor what another client has changed.
+ */
+export function storedForm<R extends Resource>(resource: R, desired: Desired<R>): Desired<R> {
+  const texts: unknown = Reflect.get(desired, "stringData");
+  if (resourceName(resource) !== resourceName(builtin.Secret) || !isJsonObject(texts)) return desired;
+  const { stringData: _texts, data = {}, ...rest }: Desired<typeof builtin.Secret> = desired as never;
+  const encoded = Object.entries(texts).map(([key, text]) => [key, toBase64(String(text))]);
+  return { ...rest, data: { ...data, ...Object.fromEntries(encoded) } } as unknown as Desired<R>;
 }

@@ -17,6 +17,8 @@ export interface ReconcileMetrics {
   onStart(): void;
   /** @param durationMs Milliseconds. */
   onFinish(key: ObjectKey, outcome: ReconcileOutcome, durationMs: number): void;
+  /** These keys are not reconciled in this process any more: they no longer count as failing. */
+  removeWhere(isGone: (key: ObjectKey) => boolean): void;
   /** Called once for each Controller: `read` returns how many of its keys are parked. */
   readParked(read: () => number): void;
   /** Called once for each external source of a Controller: the result counts its polls, `failing` its failing resources. */
@@ -70,8 +72,9 @@ export function reconcileMetrics(registry: MetricsRegistry, options: ReconcileMe
       active.dec();
       seconds.observe(durationMs / 1000);
       count(outcome);
-      failing(key, outcome);
+      failing.record(key, outcome);
     },
+    removeWhere: (isGone) => failing.removeWhere(isGone),
     readParked: (read) => parked.read(read),
     daemons: (read) => daemonMetrics(registry, controller, read),
     external: (source, failing) => externalMetrics(registry, { controller, source }, failing),
@@ -142,13 +145,18 @@ function failingKeys(registry: MetricsRegistry, controller: string) {
   const terminal = new Set<ObjectKey>();
   family.labels({ controller, result: "error" }).read(() => failed.size);
   family.labels({ controller, result: "terminal_error" }).read(() => terminal.size);
-  return (key: ObjectKey, outcome: ReconcileOutcome) => {
-    if (outcome === "aborted") return;
-    // Most keys never fail, and then this is two comparisons.
-    if (failed.size > 0) failed.delete(key);
-    if (terminal.size > 0) terminal.delete(key);
-    if (outcome === "failed") failed.add(key);
-    if (outcome === "terminal") terminal.add(key);
+  return {
+    record(key: ObjectKey, outcome: ReconcileOutcome): void {
+      if (outcome === "aborted") return;
+      // Most keys never fail, and then this is two comparisons.
+      if (failed.size > 0) failed.delete(key);
+      if (terminal.size > 0) terminal.delete(key);
+      if (outcome === "failed") failed.add(key);
+      if (outcome === "terminal") terminal.add(key);
+    },
+    removeWhere(isGone: (key: ObjectKey) => boolean): void {
+      for (const keys of [failed, terminal]) for (const key of [...keys].filter(isGone)) keys.delete(key);
+    },
   };
 }
 

@@ -63,6 +63,9 @@ test("[124] a key counts as failing from its first failure until it succeeds, an
   finish("c", "terminal");
   assertEquals(await states(), "2 1 2");
   finish("a", "aborted");
+  metrics.removeWhere((key) => key === "default/a");
+  assertEquals(await states(), "1 1 2");
+  finish("a", "failed");
   finish("b", "requeue");
   finish("c", "done");
   parked = 0;

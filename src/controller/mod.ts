@@ -84,7 +84,7 @@ export { isPaused, pausedAnnotation, pausedWithDeletion } from "./pause.ts";
 export { notRetryingReason, stalledCondition } from "./stalled.ts";
 export type { DaemonCounts } from "./_object_daemons.ts";
 export type { DaemonContext, DaemonDefinition, DaemonObject, DaemonOptions } from "./daemon.ts";
-export { type KeyHold, type KeyShards, type ShardKey, slotLabel } from "./shards.ts";
+export { type KeyHold, type KeyShards, type KeyShardsListener, type ShardKey, slotLabel } from "./shards.ts";
 export { ownerAnnotation, ownerUidLabel } from "./label_tracking.ts";
 export { allOf, anyOf, type Change, changed, labelled, not, type Predicate } from "./predicate.ts";
 export {

@@ -14,7 +14,7 @@ import type { Client } from "../client/mod.ts";
  * - `"uid"`: each object on its own. The server can select by it (KEP-5866).
  * - `"namespace"`: all objects of a namespace together, so that a reconciler may look at the others.
  * - `{ label }`: the value of a label, for example of a tenant; objects without the label are together.
- * - a function of the metadata.
+ * - a function of the metadata; objects that it throws for are together.
  *
  * @example All objects of a tenant in one replica
  * ```ts
@@ -43,6 +43,14 @@ export interface KeyHold extends Disposable {
   fence(client: Client): Client;
 }
 
+/** Is told when the slots of a controller come and go. */
+export interface KeyShardsListener {
+  /** The keys of these slots may be reconciled from now on. */
+  onActive(slots: ReadonlySet<number>): void;
+  /** Some slots are not held any more. Called once for all that end at the same time. */
+  onLost(): void;
+}
+
 /** The slots of one controller in this replica. The Manager implements it. */
 export interface KeyShards {
   /** The slot of a primary object. */
@@ -53,8 +61,8 @@ export interface KeyShards {
   isActive(slot: number): boolean;
   /** Begins a reconcile. Undefined when the slot is not active. */
   begin(slot: number): KeyHold | undefined;
-  /** Calls `onActive` with slots that have become active. Dispose the result to end that. */
-  listen(onActive: (slots: ReadonlySet<number>) => void): Disposable;
+  /** Tells a listener of changes from now on. Dispose the result to end that. */
+  listen(listener: KeyShardsListener): Disposable;
   /** Labels that the dependents of an object need, so that their slot can be told. */
   dependentLabels(owner: KubeObject): StringMap | undefined;
 }

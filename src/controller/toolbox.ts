@@ -43,7 +43,7 @@ import { isBounded } from "./caches.ts";
 import { type ClusterIdentity, type Hub, isInHub } from "./clusters.ts";
 import { applyDependents, deleteDependents, type DependentsTools } from "./dependents_run.ts";
 import type { DependentsState } from "./dependents_state.ts";
-import type { Desired } from "./desired.ts";
+import { type Desired, storedForm } from "./desired.ts";
 import { type ExternalItem, type ExternalSource, itemOf } from "./external.ts";
 import { assertMayImpersonate } from "./impersonation.ts";
 import { assertOwnerCurrent, NotControlledError, OwnerChangedError } from "./owner_errors.ts";
@@ -206,7 +206,7 @@ export class Toolbox {
   async apply<R extends Resource>(resource: R, desired: Desired<R>, owner: Owner): Promise<Infer<R>> {
     this.#pruner.keep(resource, kubeObject(desired));
     const metadata = this.#ownership.of(resource).claim(kubeObject(desired), owner);
-    const desiredObject = { ...desired, metadata } as Desired<R>;
+    const desiredObject = storedForm(resource, { ...desired, metadata } as Desired<R>);
     const key = keyOf(desiredObject);
     assertActive(resource, key, this.#options.caches.whyInactive?.(resource));
     const cached = isBounded(resource) ? await this.read(resource, key) : this.find(resource, key);
@@ -243,7 +243,9 @@ export class Toolbox {
     const key = keyOf(desired);
     assertActive(resource, key, this.#options.caches.whyInactive?.(resource));
     const cached = isBounded(resource) ? await this.read(resource, key) : this.find(resource, key);
-    return cached === undefined ? undefined : await this.#applyIfDifferent(resource, desired, cached, undefined);
+    return cached === undefined
+      ? undefined
+      : await this.#applyIfDifferent(resource, storedForm(resource, desired), cached, undefined);
   }
 
   /**

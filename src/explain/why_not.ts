@@ -27,6 +27,8 @@ export interface ProcessFacts {
   readonly namespaces?: readonly string[];
   /** The label selector of the primary objects, by controller. @default all objects */
   readonly selectors?: Readonly<Record<string, string>>;
+  /** The controllers that only the leader runs; a standby runs all others. @default all */
+  readonly leaderOnly?: readonly string[];
   /** True if a cache has the object, undefined if that is not known. */
   readonly isCached?: boolean;
   /** Why caches are not up to date, one sentence each. @default as the recording says */
@@ -117,17 +119,22 @@ function notWatched({ kind, resource }: Subject, controllers: readonly KnownCont
   return { kind: "not-watched", text: `${text}: ${known.join("; ")}`, entries: [] };
 }
 
-function standby({ history, now }: Question): Reason | undefined {
+function standby({ history, concerned, facts: { leaderOnly }, now }: Question): Reason | undefined {
   const last = history.entries.findLast((entry): entry is LeaseEntry => entry.kind === "lease");
   if (last === undefined || last.state === "leading") return undefined;
+  const names = concerned.map(({ name }) => name).filter((name) => leaderOnly?.includes(name) !== false);
+  if (names.length === 0) return undefined;
+  const lacks = leaderOnly === undefined
+    ? "reconciles nothing"
+    : `does not run the ${names.length === 1 ? "controller" : "controllers"} ${joined(names.map(shown))}`;
   const { lease, holder, error, at, id } = last;
   const since = ` since ${timeText(at, now)}`;
   const leader = holder === undefined || holder === ""
     ? "who leads is not known"
     : `${shown(holder)} leads: ask that process`;
   const text = {
-    standby: `this process is a standby of ${shown(lease)}${since}, and reconciles nothing; ${leader}`,
-    "other-leader": `this process is a standby of ${shown(lease)}${since}, and reconciles nothing; ${leader}`,
+    standby: `this process is a standby of ${shown(lease)}${since}, and ${lacks}; ${leader}`,
+    "other-leader": `this process is a standby of ${shown(lease)}${since}, and ${lacks}; ${leader}`,
     lost: `this process lost ${shown(lease)}${since}${error === undefined ? "" : ` (${shown(error)})`}; ${leader}`,
     released: `this process released ${shown(lease)}${since}: it stops`,
   }[last.state];

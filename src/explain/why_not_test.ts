@@ -45,8 +45,14 @@ test("whyNot() says that the process is a standby, and who leads", () => {
   assertEquals(reasonsOf(story), [
     `standby: this process is a standby of Lease "ops/foo" since 09:12:02, and reconciles nothing; pod-b_1 leads: ask that process`,
   ]);
+  // Where replicas divide the keys, a standby runs all controllers but those of the leader.
+  assertEquals(reasonsOf(story, { leaderOnly: ["foo"] }), [
+    `standby: this process is a standby of Lease "ops/foo" since 09:12:02, and does not run the controller foo; pod-b_1 leads: ask that process`,
+  ]);
+  const unchanged = reasonsOf(story, { leaderOnly: [] });
   story.add({ kind: "lease", lease, state: "leading" });
-  assertEquals(reasonsOf(story), [
+  assertEquals(reasonsOf(story), unchanged);
+  assertEquals(unchanged, [
     "nothing-changed: nothing has changed: the recording, which begins at 09:12:01, has no change of Foo default/foo-1",
   ]);
 });

@@ -176,6 +176,11 @@ export class ControllerGroup {
     return this.#members.some(({ definition }) => this.#runsOn(definition) === runsOn);
   }
 
+  /** The controllers whose keys are divided between replicas. */
+  get divided(): readonly ControllerDefinition[] {
+    return this.#members.map(({ definition }) => definition).filter((one) => this.#runsOn(one) === "shards");
+  }
+
   #runsOn({ options: { replicas } }: ControllerDefinition): RunsOn {
     if (replicas === "every") return "every";
     return this.#options.shards === undefined || replicas === "one" ? "leader" : "shards";
@@ -373,11 +378,13 @@ function assertShardable({ name, primary, options: { shardKey } }: ControllerDef
 
 /** For a missing permission, the problem contains the missing rule as YAML that can be pasted into a ClusterRole. */
 function problemOfController(
-  { definition, denials, failure }: Member,
-  own: Caches,
-  { recovery: { downMs } }: ControllerGroupOptions,
+  { definition, denials, failure, shards: own }: Member,
+  caches: Caches,
+  { recovery: { downMs }, shards }: ControllerGroupOptions,
 ): string | undefined {
-  const problems = definition.watches.flatMap((watch) => problemsOfCache(watch, own));
+  // The caches of a replica that has got no slots stay empty, and it is ready to get some.
+  const isWithoutSlots = own !== undefined && shards?.isWithoutSlots() === true;
+  const problems = isWithoutSlots ? [] : definition.watches.flatMap((watch) => problemsOfCache(watch, caches));
   // The connection of a watch may look alive for minutes after its peer is gone.
   if (downMs >= maxDownMs) problems.unshift(`the API server has not responded for ${Math.floor(downMs / 1000)} s`);
   problems.push(...denials.missingRules.map((rule) => `it is forbidden; missing rule: ${rule}`));

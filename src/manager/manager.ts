@@ -31,7 +31,7 @@ import { type FleetMembership, type HubParts, type LeaderPart, membershipOf } fr
 import { type Runnable, RunnableGroup } from "./runnable_group.ts";
 import type { ManagerOptions } from "./manager_options.ts";
 import { leaseCheck, runTogether, type TermRunOptions, withFence } from "./replica.ts";
-import { ShardMember, shardMetrics } from "./sharding/mod.ts";
+import { dividedWork, ShardMember, shardMetrics } from "./sharding/mod.ts";
 import { type ManagerCaches, SharedCaches } from "./shared_caches.ts";
 import { withinGrace } from "./within_grace.ts";
 
@@ -157,6 +157,7 @@ export class Manager {
     this.#shards = sharding && new ShardMember({
       ...sharding,
       client: observe(sharding.client ?? client),
+      work: () => dividedWork(this.#controllers.divided, { namespaces, namespaceSelector }),
       clock,
       random,
       ...(metrics === undefined ? {} : { metrics: shardMetrics(metrics, sharding) }),

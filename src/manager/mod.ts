@@ -69,6 +69,7 @@ export { asMember, type FleetMembership, type HubParts, type LeaderPart, type Te
 export {
   claimAnnotation,
   groupLabel,
+  groupLabels,
   parseSlots,
   type ShardingOptions,
   type ShardMember,

@@ -10,12 +10,12 @@ import {
   done,
   manifest,
 } from "../../src/controller/mod.ts";
-import { debugEndpoints, debugStateOf, Manager } from "../../src/manager/mod.ts";
+import { debugEndpoints, debugStateOf, Manager, shardsOf } from "../../src/manager/mod.ts";
 import { Recording } from "../../src/observe/mod.ts";
 import { World } from "../../src/simulation/mod.ts";
 import { assertEquals } from "../testing.ts";
 
-const { ConfigMap, Secret } = builtin;
+const { ConfigMap, Lease, Secret } = builtin;
 
 /** A reconcile that runs, or has run. */
 interface Reconciled {
@@ -36,7 +36,13 @@ export class Group implements AsyncDisposable {
   readonly #send: Transport;
   /** Replicas whose requests do not arrive. */
   readonly cut = new Set<string>();
+  /** Replicas whose updates, such as renewals, are refused. */
+  readonly refused = new Set<string>();
   readonly shardSelectors: (string | null)[] = [];
+  /** With what the reconcile of an object fails, by its name. */
+  errorOf: (name: string) => Error | undefined = () => undefined;
+  /** The name of the group. */
+  name = "copies";
   /** A reconcile takes so long, in milliseconds. */
   reconcileMs = 0;
 
@@ -46,7 +52,8 @@ export class Group implements AsyncDisposable {
     this.#send = transportOf(world.client);
   }
 
-  start(replica: string, expectedReplicas?: number): void {
+  /** @param options of its controller, instead of those of the group */
+  start(replica: string, expectedReplicas?: number, options = this.#options): void {
     const { clock } = this.world;
     const transport: Transport = async (request) => {
       const { promise, reject } = Promise.withResolvers<never>();
@@ -54,6 +61,7 @@ export class Group implements AsyncDisposable {
         request.signal.addEventListener("abort", () => reject(request.signal.reason), { once: true });
         return await promise;
       }
+      if (this.refused.has(replica) && request.method === "PUT") return new Response("{}", { status: 500 });
       this.shardSelectors.push(new URL(request.url).searchParams.get("shardSelector"));
       return await this.#send(request);
     };
@@ -63,17 +71,17 @@ export class Group implements AsyncDisposable {
       random: seededRandom(replica.length),
       gracefulShutdownTimeoutMs: 5_000,
       freezeCache: true,
-      sharding: { namespace: "default", name: "copies", identity: replica, expectedReplicas },
+      sharding: { namespace: "default", name: this.name, identity: replica, expectedReplicas },
     });
-    manager.add(this.#controller(replica));
+    manager.add(this.#controller(replica, options));
     const stop = new AbortController();
     this.managers.set(replica, manager);
     this.#stops.set(replica, stop);
     this.#ends.set(replica, manager.run(stop.signal).catch((error: unknown) => error));
   }
 
-  #controller(replica: string): ControllerDefinition {
-    return controller("copies", this.#options).for(ConfigMap, { when: ({ object }) => isCopied(object) }).owns(Secret)
+  #controller(replica: string, options: ControllerOptions): ControllerDefinition {
+    return controller("copies", options).for(ConfigMap, { when: ({ object }) => isCopied(object) }).owns(Secret)
       .reconcile(async (ctx) => {
         const { uid = "", namespace, name = "" } = ctx.object.metadata;
         assertEquals(this.running.get(uid), undefined, `${name} is reconciled by two replicas`);
@@ -81,6 +89,8 @@ export class Group implements AsyncDisposable {
         this.reconciled.push({ replica, uid });
         try {
           if (this.reconcileMs > 0) await this.world.clock.sleep(this.reconcileMs, ctx.signal);
+          const error = this.errorOf(name);
+          if (error !== undefined) throw error;
           await ctx.apply(manifest(Secret, { metadata: { namespace, name }, stringData: { a: "b" } }));
         } finally {
           this.running.delete(uid);
@@ -142,6 +152,28 @@ export class Group implements AsyncDisposable {
       const request = new Request(`http://127.0.0.1:8082${path}`, { headers });
       return await (await handler(request, { remoteAddress: "127.0.0.1", isTls: false })).json();
     };
+  }
+
+  /** A user changes the Lease of a replica. */
+  async editLease(replica: string, value: Readonly<Record<string, unknown>>): Promise<void> {
+    await this.world.patch(Lease, `default/copies-${replica}`, { kind: "merge", value });
+  }
+
+  /** The slots that replicas hold which may write. Each slot is there once, unless two replicas hold it. */
+  heldSlots(): readonly number[] {
+    return [...this.managers.values()].flatMap((manager) => {
+      const member = shardsOf(manager);
+      return member?.leadership?.mayWrite() === true ? [...member.holds.slots] : [];
+    });
+  }
+
+  /** Lets time pass, and asserts at short intervals that no two replicas hold a slot. */
+  async passWithoutSharedSlots(ms: number): Promise<void> {
+    for (let passedMs = 0; passedMs < ms; passedMs += 20) {
+      await this.pass(20);
+      const slots = this.heldSlots();
+      assertEquals(slots.length, new Set(slots).size, `two replicas hold a slot after ${passedMs} ms`);
+    }
   }
 
   /** Stops a replica at once: none of its requests arrives any more. */

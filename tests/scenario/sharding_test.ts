@@ -1,7 +1,8 @@
 /** Several replicas that divide the keys of a controller, on one server, with the clock of the world. */
-import { builtin, keyOf, type KubeObject } from "../../src/api/mod.ts";
-import { controller, done } from "../../src/controller/mod.ts";
-import { groupLabel, Manager, slotOf } from "../../src/manager/mod.ts";
+import { builtin, keyOf, type KubeObject, type ObjectMeta } from "../../src/api/mod.ts";
+import { controller, done, TerminalError } from "../../src/controller/mod.ts";
+import { claimAnnotation, debugStateOf, groupLabel, Manager, slotCount, slotOf } from "../../src/manager/mod.ts";
+import { configureLogging } from "../../src/observe/mod.ts";
 import { World } from "../../src/simulation/mod.ts";
 import { assert, assertEquals, assertRejects, assertThrows, test } from "../testing.ts";
 import { groupOf } from "./_shard_group.ts";
@@ -101,6 +102,79 @@ for (const shardKey of ["namespace", { label: "tenant" }] as const) {
   });
 }
 
+test("an object that the shard key fails for is reconciled, and delays no other one", async () => {
+  const shardKey = ({ labels }: ObjectMeta): string => {
+    if (labels?.["tenant"] === "a") throw new Error("tenant a has no key");
+    return labels?.["tenant"] === "b" ? (undefined as unknown as string) : labels?.["tenant"] ?? "";
+  };
+  await using group = await groupOf({ shardKey });
+  await group.create(names);
+  for (const replica of ["a", "b"]) group.start(replica, 2);
+  await group.pass(10_000);
+  assertEquals(group.world.list(Secret).length, names.length);
+  assertEquals((await group.assertDivided()).size, 2);
+});
+
+test("a name of the group that is too long for a label divides the keys as well", async () => {
+  await using group = await groupOf();
+  await group.create(names);
+  const lengths = [63, 64, 200, 253];
+  for (const [at, length] of lengths.entries()) {
+    group.name = `operator-${at}.`.padEnd(length, "n");
+    for (const replica of ["a", "b"]) group.start(replica, 2);
+    await group.pass(5_000);
+    assertEquals((await group.assertDivided()).size, 2, `${length} characters`);
+    for (const replica of ["a", "b"]) await group.leave(replica);
+  }
+  const labels = group.world.list(Lease).map(({ metadata }) => metadata.labels?.[groupLabel]);
+  assertEquals(new Set(labels).size, lengths.length);
+});
+
+test("a replica that gets no slot, because there are too many replicas, is ready", async () => {
+  await using group = await groupOf();
+  const claim = "0".repeat(64);
+  for (let other = 0; other < 600; other++) {
+    await group.world.client.create(Lease, {
+      metadata: {
+        namespace: "default",
+        name: `other-${other}`,
+        labels: { [groupLabel]: "copies" },
+        annotations: { [claimAnnotation]: claim },
+      },
+      spec: { holderIdentity: "other", leaseDurationSeconds: 15 },
+    });
+  }
+  group.start("a");
+  const problems = () => group.managers.get("a")?.checks().flatMap(({ problem }) => problem() ?? []) ?? [];
+  assertEquals(problems().length, 1, "it has not joined");
+  await group.pass(3_000);
+  assertEquals([group.heldSlots(), problems()], [[], []]);
+  await group.pass(6_000);
+  // The others are silent, so it has all slots.
+  assertEquals([group.heldSlots().length, problems()], [slotCount, []]);
+});
+
+test("a replica warns once of each other one that divides other work", async () => {
+  await using group = await groupOf();
+  const warnings: string[] = [];
+  const write = (text: string) => void warnings.push(...text.split("\n").filter((line) => line.includes("other work")));
+  using _logging = configureLogging({ write, format: "json", level: "warn" });
+  group.start("a");
+  group.start("b");
+  await group.pass(10_000);
+  assertEquals(warnings, []);
+  group.start("c", 1, { shardKey: "namespace" });
+  await group.pass(10_000);
+  const told = warnings.map((line) => JSON.parse(line)).map(({ member, work, own }) => [member, work, own].join(": "));
+  const [byUid, byNamespace] = ["copies by uid", "copies by namespace"];
+  // The log leaves out what both say of c in the same words.
+  assertEquals(told.toSorted(), [
+    `copies-a: ${byUid}: ${byNamespace}`,
+    `copies-b: ${byUid}: ${byNamespace}`,
+    `copies-c: ${byNamespace}: ${byUid}`,
+  ]);
+});
+
 test("a Lease that a user deletes ends its replica, and the others wait for the lease duration", async () => {
   await using group = await groupOf();
   await group.create(names);
@@ -113,6 +187,72 @@ test("a Lease that a user deletes ends its replica, and the others wait for the 
   await group.pass(22_000);
   assertEquals([...(await group.assertDivided()).keys()], ["b"]);
   assert((await group.leave("a")) instanceof Error);
+});
+
+test("a replica whose Lease loses its label stays in the group, and nobody takes its slots", async () => {
+  await using group = await groupOf();
+  for (const replica of ["a", "bb", "ccc"]) group.start(replica, 3);
+  await group.pass(10_000);
+  for (const label of [null, "another-group"]) {
+    await group.editLease("a", { metadata: { labels: { [groupLabel]: label } } });
+    await group.passWithoutSharedSlots(25_000);
+    assertEquals(group.heldSlots().length, slotCount);
+    const lease = group.world.get(Lease, "default/copies-a");
+    assertEquals([lease.metadata.labels?.[groupLabel], lease.spec.holderIdentity], ["copies", "a"]);
+  }
+});
+
+test("a user who empties the holder of a Lease ends its replica, and the others wait for the lease duration", async () => {
+  await using group = await groupOf();
+  for (const replica of ["a", "bb", "ccc"]) {
+    group.start(replica, 3);
+    await group.pass(530); // They read the Leases at different times.
+  }
+  await group.pass(10_000);
+  await group.editLease("a", { spec: { holderIdentity: "" } });
+  await group.passWithoutSharedSlots(20_000);
+  assertEquals(group.heldSlots().length, slotCount);
+  assert((await group.leave("a")) instanceof Error);
+});
+
+test("a claim that was refused is not written later, when its slots have their replica again", async () => {
+  await using group = await groupOf();
+  for (const replica of ["a", "bb"]) {
+    group.start(replica, 2);
+    await group.pass(530); // They read the Leases at different times.
+  }
+  await group.pass(10_000);
+  // For a moment "a" does not see the other replica, and cannot claim its slots.
+  group.refused.add("a");
+  await group.editLease("bb", { metadata: { labels: { [groupLabel]: null } } });
+  await group.pass(3_000);
+  group.refused.delete("a");
+  await group.pass(5_000);
+  assertEquals(await group.leave("bb"), undefined);
+  group.start("bb");
+  await group.pass(5_000);
+  assertEquals(new Set(group.heldSlots()).size, slotCount);
+});
+
+test("a replica that gives keys away no longer counts them as failing, and does not list them", async () => {
+  await using group = await groupOf();
+  group.errorOf = (name) => /[02468]$/.test(name) ? new TerminalError("it is even") : new Error("it is odd");
+  await group.create(names);
+  group.start("a");
+  await group.pass(10_000);
+  const failing = async (replica: string) => {
+    const ask = group.debugClient(replica);
+    const { controllers: [{ failing, waiting }] } = await ask("/debug/controllers");
+    const { keys } = await ask("/debug/keys?state=stopped");
+    return { failing, stoppedOrWaiting: waiting + keys.length };
+  };
+  const all = { failing: names.length, stoppedOrWaiting: names.length };
+  assertEquals(await failing("a"), all);
+  group.start("b");
+  await group.pass(10_000);
+  const [a, b] = [await failing("a"), await failing("b")];
+  assert(a.failing < all.failing, `${a.failing} keys fail`);
+  for (const key of ["failing", "stoppedOrWaiting"] as const) assertEquals(a[key] + b[key], all[key]);
 });
 
 test('a controller with replicas: "one" needs leader election', async () => {
@@ -146,6 +286,12 @@ test("[130] a replica says which one reconciles an object that it does not have"
   assertEquals((await a(`/debug/why?kind=configmaps&key=${key}`)).notes.at(-1), here);
   const [reason] = (await a(`/debug/why?kind=configmaps&key=${key}&not`)).reasons;
   assertEquals([reason.kind, reason.text], ["other-replica", here]);
+  const facts = debugStateOf(group.managers.get("a") as Manager).facts({
+    resource: "configmaps",
+    kind: "ConfigMap",
+    key,
+  });
+  assertEquals(facts.leaderOnly, []);
   const { notes } = await group.debugClient("b")(`/debug/why?kind=configmaps&key=${key}`);
   assertEquals(notes.at(-1), `this process, replica copies-b, reconciles slot ${slot} of ConfigMap ${key}`);
 });

@@ -213,9 +213,10 @@ function createElection(
   const renewDeadlineMs = flags.leaderElectionRenewDeadline;
   const retryPeriodMs = flags.leaderElectionRetryPeriod;
   if (flags.dryRun) {
+    const elected = [...flags.leaderElect ? ["--leader-elect"] : [], ...flags.shards === undefined ? [] : ["--shards"]];
     throw new UsageError(
       "Cannot elect a leader: a dry run that holds the lease would block the replicas that write",
-      "Leave --leader-elect or --dry-run out",
+      `Leave ${elected.join(" and ")} or --dry-run out`,
     );
   }
   // The condition of LeaderElector, with a message about the flags.

@@ -114,12 +114,20 @@ test("a dry run with leader election is a usage error, because it would block th
     "GET /apis/example.dev/v1/websites": emptyList,
     "GET /api/v1/configmaps": emptyList,
   });
-  const args = ["run", "website", "--dry-run", "--leader-elect", "--server", "https://10.0.0.1:6443"];
-  const process = new TestProcess(args, { HOME: "/nonexistent" });
-  const { environment, clock, random, stdout, stderr, onSignal, onUnhandledRejection } = process;
-  const processEnvironment = { args, environment, clock, random, stdout, stderr, onSignal, onUnhandledRejection };
-  const operator = { name: "op", controllers: [websiteController] };
-  assertEquals(await operatorCli(operator, { ...processEnvironment, transport: server.transport }), 2);
-  assertMatch(process.err, /Cannot elect a leader: a dry run that holds the lease/);
+  for (
+    const [flags, advice] of [[["--leader-elect"], /Leave --leader-elect or/], [
+      ["--shards", "2"],
+      /Leave --shards or/,
+    ]] as const
+  ) {
+    const args = ["run", "website", "--dry-run", ...flags, "--server", "https://10.0.0.1:6443"];
+    const process = new TestProcess(args, { HOME: "/nonexistent" });
+    const { environment, clock, random, stdout, stderr, onSignal, onUnhandledRejection } = process;
+    const processEnvironment = { args, environment, clock, random, stdout, stderr, onSignal, onUnhandledRejection };
+    const operator = { name: "op", controllers: [websiteController] };
+    assertEquals(await operatorCli(operator, { ...processEnvironment, transport: server.transport }), 2);
+    assertMatch(process.err, /Cannot elect a leader: a dry run that holds the lease/);
+    assertMatch(process.err, advice);
+  }
   assertEquals(server.requests.filter((line) => !line.startsWith("GET ")), []);
 });

@@ -10,7 +10,7 @@
  */
 import { apiVersionOf, builtin, keyOf, type KubeObject, type Resource, resourceName } from "../../api/mod.ts";
 import { isConflict, isNotFound } from "../../client/mod.ts";
-import { groupLabel } from "../../manager/mod.ts";
+import { groupLabels } from "../../manager/mod.ts";
 import { commandFailure, type CrdContext, withPermissionAdvice } from "../crds/mod.ts";
 import { formatDuration } from "../flags/mod.ts";
 import { type InstalledObject, installedObjects, type InstallPlan, selectorOf } from "../manifests/mod.ts";
@@ -93,7 +93,7 @@ async function findLeases(
   { connection: { client }, signal }: CrdContext,
 ): Promise<readonly FoundObject[]> {
   const resource = builtin.Lease;
-  const labelSelector = { matchLabels: { [groupLabel]: name } };
+  const labelSelector = { matchLabels: groupLabels(name) };
   const [own, { items }] = await withPermissionAdvice(
     { resource, verbs: ["get", "list", "delete"] },
     () =>

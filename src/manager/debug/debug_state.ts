@@ -225,11 +225,13 @@ export class DebugState {
         // What is not watched may exist all the same.
         .filter(({ activation }) => inactivityOf(activation) === undefined)
     );
+    const leaderOnly = members.filter(({ runsOn }) => runsOn === "leader").map(({ definition: { name } }) => name);
     const problems = informers.flatMap((informer) => informer.statuses()).flatMap((status) => problemOf(status) ?? []);
     const isSynced = informers.length > 0 && informers.every(({ hasSynced }) => hasSynced);
     return {
       ...(namespaces === undefined ? {} : { namespaces }),
       selectors: Object.fromEntries(selectors),
+      ...(leaderOnly.length === members.length ? {} : { leaderOnly }),
       ...(isSynced ? { isCached: informers.some(({ lister }) => lister.find(key as ObjectKey) !== undefined) } : {}),
       cacheProblems: problems.map(redactText),
       parked: this.#options.parked(),

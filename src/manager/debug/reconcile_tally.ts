@@ -55,6 +55,10 @@ export class ReconcileTally {
         this.#count(key, outcome, durationMs);
         next?.onFinish(key, outcome, durationMs);
       },
+      removeWhere: (isGone) => {
+        for (const key of [...this.#failing].filter(isGone)) this.#failing.delete(key);
+        next?.removeWhere(isGone);
+      },
       readParked: (read) => next?.readParked(read),
       daemons: (read) => {
         this.daemons = read;

@@ -2,8 +2,8 @@
  * LeaseLock: reads and writes the Lease (coordination.k8s.io/v1) in which the replicas record their leader. The rules for
  * what may be written and when are in `lease_claim.ts`.
  *
- * Guarantees: a write replaces exactly the version that was last read or written, or fails with a conflict; labels,
- * annotations and unknown fields are kept; a 403 is a LeaseForbiddenError that names the missing rule.
+ * Guarantees: a write replaces exactly the version that was last read or written, or fails with a conflict; other
+ * labels, annotations and unknown fields are kept; a 403 is a LeaseForbiddenError that names the missing rule.
  */
 import { builtin, type KubeObject, type StringMap } from "../../api/mod.ts";
 import { type Client, isForbidden, isNotFound } from "../../client/mod.ts";
@@ -30,8 +30,10 @@ export interface LeaseLockOptions {
   readonly name: string;
   /** As in the options of the elector. @default none is changed */
   readonly annotations?: LeaseAnnotations;
-  /** Labels of a Lease that is created. @default none */
+  /** Labels that the Lease has after each write. @default none is changed */
   readonly labels?: StringMap;
+  /** True when each process has a Lease with a name of its own, so that no rule can name it. @default false */
+  readonly hasOwnName?: boolean;
 }
 
 /** Returns annotations of the Lease, which hold while this process leads; undefined removes one. */
@@ -85,10 +87,9 @@ export class LeaseLock {
    * @throws ApiError, `isConflict` or `isAlreadyExists` when another client has written the Lease in the meantime.
    */
   async write(record: LeaseRecord, signal: AbortSignal): Promise<void> {
-    const { client, namespace, name, labels } = this.#options;
+    const { client, namespace, name } = this.#options;
     const lease = this.#lease;
-    const created = { namespace, name, ...(labels === undefined ? {} : { labels }) };
-    const metadata = this.#annotated(lease?.metadata ?? created, record);
+    const metadata = this.#labelled(this.#annotated(lease?.metadata ?? { namespace, name }, record));
     try {
       this.#lease = lease === undefined
         ? await client.create(builtin.Lease, { metadata, spec: specOf(record) }, { signal })
@@ -112,9 +113,15 @@ export class LeaseLock {
     return { ...metadata, annotations: Object.fromEntries(annotations) };
   }
 
+  /** By its labels other processes find the Lease, so a label that a user has removed comes back. */
+  #labelled(metadata: builtin.Lease["metadata"]): builtin.Lease["metadata"] {
+    const { labels } = this.#options;
+    return labels === undefined ? metadata : { ...metadata, labels: { ...metadata.labels, ...labels } };
+  }
+
   #withMissingRule(error: unknown, verb: LeaseVerb): unknown {
-    const { namespace, name } = this.#options;
-    return isForbidden(error) ? new LeaseForbiddenError({ verb, namespace, name, cause: error }) : error;
+    const { namespace, name, hasOwnName } = this.#options;
+    return isForbidden(error) ? new LeaseForbiddenError({ verb, namespace, name, hasOwnName, cause: error }) : error;
   }
 }
 
@@ -165,6 +172,7 @@ export class LeaseForbiddenError extends Error {
    * Creates the error.
    *
    * @param options.resource `leasecandidates` in a coordinated election. @default "leases"
+   * @param options.hasOwnName True when each process has a Lease with a name of its own: the rule does not name it. @default false
    * @param options.cause The response of the API server.
    */
   constructor(
@@ -173,18 +181,23 @@ export class LeaseForbiddenError extends Error {
       readonly namespace: string;
       readonly name: string;
       readonly resource?: "leases" | "leasecandidates";
+      readonly hasOwnName?: boolean;
       readonly cause: unknown;
     },
   ) {
-    const { verb, namespace, name, resource = "leases", cause } = options;
+    const { verb, namespace, name, resource = "leases", hasOwnName = false, cause } = options;
     const kind = resource === "leases" ? "Lease" : "LeaseCandidate";
     super(
       `Cannot lead by ${kind} "${namespace}/${name}": it is not allowed to ${verb} it; ` +
-        `a Role in namespace "${namespace}" needs ${ruleOf(verb, resource, name)}`,
+        `a Role in namespace "${namespace}" needs ${hasOwnName ? ownLeaseRule : ruleOf(verb, resource, name)}`,
       { cause },
     );
   }
 }
+
+/** What a process needs that has a Lease of its own and finds those of others by a label. */
+const ownLeaseRule =
+  `{apiGroups: ["coordination.k8s.io"], resources: ["leases"], verbs: ["get", "list", "create", "update", "delete"]}`;
 
 /** A candidate has a name of its own in each process, so its rule names none. */
 function ruleOf(verb: LeaseVerb, resource: "leases" | "leasecandidates", name: string): string {

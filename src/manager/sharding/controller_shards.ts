@@ -8,7 +8,7 @@
 import type { KubeObject, ObjectKey, StringMap } from "../../api/mod.ts";
 import { type Scope, scope } from "../../async/mod.ts";
 import type { SharedInformer } from "../../cache/mod.ts";
-import type { KeyHold, KeyShards } from "../../controller/mod.ts";
+import type { KeyHold, KeyShards, KeyShardsListener } from "../../controller/mod.ts";
 import { type Logger, logger } from "../../observe/mod.ts";
 import type { SlotRule } from "./shard_key.ts";
 import type { SlotHold, SlotHolds } from "./slot_holds.ts";
@@ -29,10 +29,11 @@ export class ControllerShards implements KeyShards, Disposable {
   /** Held slots whose objects are not in the caches yet. */
   readonly #filling = new Set<SlotHold>();
   readonly #active = new Map<number, SlotHold>();
-  readonly #listeners = new Set<(slots: ReadonlySet<number>) => void>();
+  readonly #listeners = new Set<KeyShardsListener>();
   readonly #life: Scope = scope(new AbortController().signal);
   readonly #listening: Disposable;
   #isFilling = false;
+  #isLossDue = false;
 
   constructor(options: ControllerShardsOptions) {
     this.#options = options;
@@ -76,9 +77,9 @@ export class ControllerShards implements KeyShards, Disposable {
     };
   }
 
-  listen(onActive: (slots: ReadonlySet<number>) => void): Disposable {
-    this.#listeners.add(onActive);
-    return { [Symbol.dispose]: () => this.#listeners.delete(onActive) };
+  listen(listener: KeyShardsListener): Disposable {
+    this.#listeners.add(listener);
+    return { [Symbol.dispose]: () => this.#listeners.delete(listener) };
   }
 
   dependentLabels(owner: KubeObject): StringMap | undefined {
@@ -119,11 +120,18 @@ export class ControllerShards implements KeyShards, Disposable {
     for (const hold of holds) this.#active.set(hold.slot, hold);
     this.#log.info("reconciling slots", { gained: holds.length, count: this.#active.size });
     const slots = new Set(holds.map(({ slot }) => slot));
-    for (const listener of [...this.#listeners]) listener(slots);
+    for (const listener of [...this.#listeners]) listener.onActive(slots);
   }
 
   #ended(hold: SlotHold): void {
     this.#filling.delete(hold);
-    if (this.#active.get(hold.slot) === hold) this.#active.delete(hold.slot);
+    if (this.#active.get(hold.slot) !== hold) return;
+    this.#active.delete(hold.slot);
+    if (this.#isLossDue) return;
+    this.#isLossDue = true;
+    Promise.resolve().then(() => {
+      this.#isLossDue = false;
+      for (const listener of [...this.#listeners]) listener.onLost();
+    });
   }
 }

@@ -5,17 +5,31 @@
  * Guarantees: a read is consistent: it contains every write that was acknowledged before it began. A Lease is taken away or
  * deleted only in the version that was read; if it has changed since then, nothing happens.
  */
-import { builtin } from "../../api/mod.ts";
+import { builtin, shardHash, type StringMap } from "../../api/mod.ts";
 import { type Clock, scope } from "../../async/mod.ts";
 import { type Client, isConflict, isNotFound } from "../../client/mod.ts";
 import { microTime } from "../election/mod.ts";
 import type { MemberLease } from "./membership.ts";
 import { parseSlots, printSlots } from "./slots.ts";
 
-/** The label that the Leases of one group have. Its value is the name of the group. */
+/** The label that the Leases of one group have. Its value is that of {@link groupLabels}. */
 export const groupLabel = "pintle.dev/shard-group";
+
+/** The most characters of a label value, as Kubernetes limits it. The name of a Lease may have 253. */
+const maxLabelChars = 63;
+
+/** The labels of the Leases of a group: the name of the group, or its beginning and its hash where a label is too short for it. */
+export function groupLabels(group: string): StringMap {
+  if (group.length <= maxLabelChars) return { [groupLabel]: group };
+  const hash = shardHash(group);
+  return { [groupLabel]: `${group.slice(0, maxLabelChars - hash.length - 1)}-${hash}` };
+}
+
 /** The annotation with the claim, as `printSlots` writes it. */
 export const claimAnnotation = "pintle.dev/shard-slots";
+
+/** The annotation with the work that the replica divides with the others, as `dividedWork` writes it. */
+export const workAnnotation = "pintle.dev/shard-work";
 
 /** Where the Leases of a group are. */
 export interface MemberLeasesOptions {
@@ -48,7 +62,7 @@ export class MemberLeases {
     using limited = scope(signal, { timeoutMs, clock });
     const { items } = await client.list(builtin.Lease, {
       namespace,
-      labelSelector: { matchLabels: { [groupLabel]: group } },
+      labelSelector: { matchLabels: groupLabels(group) },
       signal: limited.signal,
     });
     const leases = items.map(readLease);
@@ -111,6 +125,7 @@ function readLease(object: builtin.Lease): ReadLease {
     holder: spec.holderIdentity ?? "",
     durationMs: (spec.leaseDurationSeconds ?? 0) * 1000,
     claim: parseSlots(annotations?.[claimAnnotation] ?? ""),
+    work: annotations?.[workAnnotation],
     object,
   };
 }

@@ -26,11 +26,13 @@ export interface MemberLease {
   readonly name: string;
   /** Changes with each write, and when the Lease is created again. */
   readonly version: string;
-  /** The identity of the replica; "" when it has left the group. */
+  /** The identity of the replica; "" when it has left the group, or when a user has removed it. */
   readonly holder: string;
   readonly durationMs: number;
   /** The claim; undefined when it cannot be read, which counts as all slots. */
   readonly claim: ReadonlySet<number> | undefined;
+  /** What the replica divides with the others, as `dividedWork` says it; undefined when the Lease does not tell. */
+  readonly work?: string | undefined;
 }
 
 /** What a replica knows of the others after a read. */
@@ -58,8 +60,19 @@ interface Observation {
 /** What a replica does not wait for: a claim of one whose Lease has not changed for so many periods of its renewals. */
 const silentAfterPeriods = 2.5;
 
-/** A Lease without a holder is deleted when so many durations have passed: the others have seen it by then. */
+/** The Lease of a replica that has left is deleted when so many durations have passed: the others have seen it by then. */
 const leftAfterDurations = 4;
+
+/** The longest duration in a released Lease. */
+const releasedMs = 1_000;
+
+/**
+ * True when the replica gave its Lease back, or when it was taken from it. A Lease without a holder that still has a claim was
+ * edited: its replica may not have noticed yet.
+ */
+function hasLeft({ holder, claim, durationMs }: MemberLease): boolean {
+  return holder === "" && (claim === undefined ? durationMs <= releasedMs : claim.size === 0);
+}
 
 /** Remembers since when each Lease has not changed. */
 export class Membership {
@@ -92,7 +105,7 @@ export class Membership {
     const names = new Set(leases.map(({ name }) => name));
     for (const [name, known] of this.#observed) {
       if (names.has(name)) continue;
-      if (known.lease.holder === "") this.#observed.delete(name);
+      if (hasLeft(known.lease)) this.#observed.delete(name);
       else if (!known.isDeleted) this.#observed.set(name, { ...known, at, isDeleted: true });
       else if (this.#isExpired(known, at)) this.#observed.delete(name);
     }
@@ -106,16 +119,16 @@ export class Membership {
 
   /** Milliseconds until a Lease expires if it does not change; Infinity when there is no other. */
   nextExpiryInMs(now: number): number {
-    const others = this.#others().filter(({ lease }) => lease.holder !== "");
+    const others = this.#others().filter(({ lease }) => !hasLeft(lease));
     return Math.min(...others.map((one) => Math.max(0, one.at + this.#durationOf(one) - now)));
   }
 
   #view(now: number): GroupView {
     const others = this.#others();
-    const holding = others.filter(({ lease }) => lease.holder !== "");
-    const alive = holding.filter((one) => !one.isDeleted && !this.#isExpired(one, now));
+    const holding = others.filter(({ lease }) => !hasLeft(lease));
+    const alive = holding.filter((one) => one.lease.holder !== "" && !one.isDeleted && !this.#isExpired(one, now));
     const left = others.filter(({ lease, at }) =>
-      lease.holder === "" && now - at >= leftAfterDurations * this.#leaseDurationMs
+      hasLeft(lease) && now - at >= leftAfterDurations * this.#leaseDurationMs
     );
     return {
       live: [this.#self, ...alive.map(({ lease }) => lease.name)],

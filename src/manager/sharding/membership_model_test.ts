@@ -267,6 +267,22 @@ test("a claim that cannot be read counts as all slots", () => {
   assertEquals(view.claims.get("b")?.size, allSlots.size);
 });
 
+test("a Lease without a holder is that of a replica that has left, unless it has a claim", () => {
+  const leave = { name: "b", version: "1", holder: "" };
+  const released = { ...leave, durationMs: 1_000, claim: undefined };
+  const taken = { ...leave, durationMs: leaseMs, claim: none };
+  for (const lease of [released, taken]) {
+    assertEquals(new Membership("a", timing).observe([lease], 0).claims.has("b"), false);
+  }
+  const edited = { ...leave, durationMs: leaseMs, claim: new Set([1]) };
+  for (const lease of [edited, { ...edited, durationMs: 0 }, { ...edited, claim: undefined }]) {
+    const membership = new Membership("a", timing);
+    const { live, claims, expired } = membership.observe([lease], 0);
+    assertEquals([live, claims.has("b"), expired.length], [["a"], true, 0]);
+    assertEquals(membership.observe([lease], leaseMs).expired, [lease]);
+  }
+});
+
 test("a Lease that a user deletes blocks the slots of its replica for the lease duration", () => {
   const membership = new Membership("a", timing);
   const lease = { name: "b", version: "1", holder: "b", durationMs: leaseMs, claim: new Set([1]) };

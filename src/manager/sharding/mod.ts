@@ -1,6 +1,7 @@
 /** Sharding: the keys of controllers divided between replicas, by slots that move with a fenced hand-over. */
 export { ControllerShards } from "./controller_shards.ts";
-export { claimAnnotation, groupLabel } from "./member_leases.ts";
+export { claimAnnotation, groupLabel, groupLabels } from "./member_leases.ts";
+export { dividedWork } from "./divided_work.ts";
 export { type SlotRule, slotRuleOf } from "./shard_key.ts";
 export {
   type ShardingOptions,

@@ -5,6 +5,7 @@
  */
 import {
   controllerOf,
+  keyOf,
   type KubeObject,
   type ObjectKey,
   type ObjectMeta,
@@ -12,6 +13,7 @@ import {
   type StringMap,
 } from "../../api/mod.ts";
 import { ownerAnnotation, ownerUidLabel, type ShardKey, slotLabel } from "../../controller/mod.ts";
+import { logger } from "../../observe/mod.ts";
 import { type SelectableField, slotCount, slotOf } from "./slots.ts";
 
 /** How the objects of one controller, and their dependents, are divided. */
@@ -41,7 +43,7 @@ export function slotRuleOf(key: ShardKey): SlotRule {
   if (typeof key === "function") {
     const id = functionIds.get(key) ?? functionIds.size + 1;
     functionIds.set(key, id);
-    return byValue(`function ${id}`, key);
+    return byValue(`function ${id}`, withoutErrors(key));
   }
   const { label } = key;
   return byValue(`label ${label}`, (metadata) => metadata.labels?.[label] ?? "");
@@ -70,6 +72,28 @@ const byNamespace: SlotRule = {
     return slotOf(ownerNamespace ?? namespace ?? "");
   },
 };
+
+/** Most objects whose failures are logged, for each function. */
+const maxReported = 100;
+
+/** The function, with "" for objects that it fails for: one of them must not end the cache of all others. */
+function withoutErrors(valueOf: (metadata: ObjectMeta) => string): (metadata: ObjectMeta) => string {
+  const reported = new Set<string>();
+  return (metadata) => {
+    try {
+      const value: unknown = valueOf(metadata);
+      if (typeof value === "string") return value;
+      throw new TypeError(`Cannot shard by ${String(value)}: the function of the shard key must return a string`);
+    } catch (error) {
+      const key = keyOf({ metadata });
+      if (!reported.has(key) && reported.size < maxReported) {
+        reported.add(key);
+        logger("shards").error("shard key failed, dividing the object as one with an empty key", { key, error });
+      }
+      return "";
+    }
+  };
+}
 
 function byValue(id: string, valueOf: (metadata: ObjectMeta) => string): SlotRule {
   const slotOfObject = ({ metadata }: KubeObject) => slotOf(valueOf(metadata));

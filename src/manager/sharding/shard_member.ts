@@ -15,7 +15,7 @@ import type { Client } from "../../client/mod.ts";
 import { type Logger, logger, type MetricsRegistry } from "../../observe/mod.ts";
 import { LeaseClaim, LeaseForbiddenError, LeaseLock, type LeaseTiming, leaseTimingOf, Term } from "../election/mod.ts";
 import { isFenced } from "../fence/mod.ts";
-import { claimAnnotation, groupLabel, MemberLeases } from "./member_leases.ts";
+import { claimAnnotation, groupLabels, MemberLeases, workAnnotation } from "./member_leases.ts";
 import {
   areSameSlots,
   commonSlots,
@@ -58,6 +58,8 @@ export interface ShardingOptions {
 /** Options of a {@link ShardMember}. */
 export interface ShardMemberOptions extends ShardingOptions {
   readonly client: Client;
+  /** What the replica divides with the others, see `dividedWork`. @default it is not compared */
+  readonly work?: () => string;
   /** Notified of the state. @default no metrics */
   readonly metrics?: ShardMetrics;
   /** @default systemClock */
@@ -108,6 +110,8 @@ export class ShardMember {
   #plan: SlotPlan | undefined;
   #isReady = false;
   #wake: (() => void) | undefined;
+  /** The replicas with other work that the log has named already. */
+  #named: ReadonlySet<string> = new Set();
 
   /**
    * @throws TypeError when identity, name or namespace is empty
@@ -129,8 +133,13 @@ export class ShardMember {
       client,
       namespace,
       name: this.name,
-      labels: { [groupLabel]: group },
-      annotations: () => ({ ...options.annotations?.(), [claimAnnotation]: printSlots(this.#toClaim) }),
+      labels: groupLabels(group),
+      hasOwnName: true,
+      annotations: () => ({
+        ...options.annotations?.(),
+        [claimAnnotation]: printSlots(this.#toClaim),
+        [workAnnotation]: options.work?.(),
+      }),
     });
     this.#claim = new LeaseClaim({
       lock: this.#lock,
@@ -173,6 +182,11 @@ export class ShardMember {
   isSettled(): boolean {
     return this.#plan !== undefined && this.#plan.waiting.size === 0 && this.holds.draining.size === 0 &&
       areSameSlots(this.#claimed, this.holds.slots) && this.#isReady;
+  }
+
+  /** True when the group has more replicas than it can divide the slots between, and this one has got none. */
+  isWithoutSlots(): boolean {
+    return this.isSettled() && this.holds.slots.size === 0;
   }
 
   /** False when the Lease has expired and the work of the replica has not ended. */
@@ -284,6 +298,7 @@ export class ShardMember {
     const view = membership.observe(read, this.#clock.monotonic());
     this.#view = view;
     this.#options.metrics?.setMembers(view.live.length);
+    this.#compareWork(read);
     if (read.find(({ name }) => name === this.name)?.holder !== this.#options.identity) {
       // The renewal finds out who has it now.
       await term.renew();
@@ -300,8 +315,24 @@ export class ShardMember {
     this.#plan = plan;
     this.holds.gain(plan.gained, term);
     this.holds.drain(plan.toDrain);
-    if (!areSameSlots(plan.claim, this.#claimed)) return await this.#writeClaim(term, plan.claim);
+    // A claim that was not acknowledged is what each renewal writes, until another one replaces it.
+    const isWritten = [this.#claimed, this.#toClaim].every((claim) => areSameSlots(plan.claim, claim));
+    if (!isWritten) return await this.#writeClaim(term, plan.claim);
     return this.#pauseMs(membership, plan);
+  }
+
+  /** Warns of replicas that divide other work: together with them no key is certain to have one replica. */
+  #compareWork(leases: readonly MemberLease[]): void {
+    const own = this.#options.work?.();
+    const others = leases.filter(({ holder, work }) => holder !== "" && work !== undefined && work !== own);
+    if (own === undefined || (others.length === 0 && this.#named.size === 0)) return;
+    const known = this.#named;
+    this.#named = new Set(others.map(({ name }) => name));
+    const advice = "replicas with other controllers, shard keys, namespaces or selectors need another Lease name";
+    for (const { name: member, work } of others) {
+      if (known.has(member)) continue;
+      this.#log.warn("a replica of the group divides other work", { group: this.group, member, work, own, advice });
+    }
   }
 
   /** Writes the claim. A slot that it leaves out counts as not claimed from the moment before it is sent. */
