@@ -157,6 +157,19 @@ interface Tree {
 }
 const tree: z.ZodType<Tree> = z.object({ children: z.lazy(() => z.array(tree)) });
 
+/** Getters are zod's way to write a recursive type. */
+const treeOfGetters = z.object({
+  get children() {
+    return z.array(treeOfGetters);
+  },
+});
+
+/** A recursion that passes only through a union. */
+const ruleOrNot: z.ZodType = z.discriminatedUnion("kind", [
+  z.object({ kind: z.literal("rule") }),
+  z.object({ kind: z.literal("not"), rule: z.lazy(() => ruleOrNot) }),
+]);
+
 const refused: readonly (readonly [title: string, schema: z.ZodType, message: RegExp])[] = [
   [
     "a transform",
@@ -177,7 +190,9 @@ const refused: readonly (readonly [title: string, schema: z.ZodType, message: Re
   ["an intersection", z.object({}).and(z.object({})), /x is an intersection, .*extend/],
   ["null alone", z.null(), /; use \.nullable\(\)/],
   ["a catch()", z.string().catch("a"), /x is a catch/],
-  ["a recursion", tree, /x\.children\[\]\.children contains itself/],
+  ["a recursion", tree, /x\.children\[\] contains itself/],
+  ["a recursion of getters", treeOfGetters, /x\.children\[\] contains itself, .*; use z\.unknown\(\)/],
+  ["a recursion of a union", ruleOrNot, /x\.rule contains itself/],
   ["a union of objects", z.union([z.object({}), z.object({})]), /x is a union .*discriminatedUnion/],
   ["a union of a float and a string", numbersOrText, /x is a union/],
   ["an exclusive union", z.xor([z.int32(), z.string()]), /x is a union/],
