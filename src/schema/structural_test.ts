@@ -27,7 +27,7 @@ const table: readonly (readonly [title: string, schema: z.ZodType, expected: Str
     type: "string",
     allOf: [{ pattern: "^a.*" }, { pattern: ".*b$" }],
   }],
-  ["a format without a pattern", z.url(), { type: "string", format: "uri" }],
+  ["a URL", z.url(), { type: "string", format: "uri", pattern: "^[a-zA-Z][a-zA-Z0-9+.-]*:" }],
   ["a boolean", z.boolean(), { type: "boolean" }],
   ["an int32, bounded by its format", z.int32(), { type: "integer", format: "int32" }],
   ["int32 bounds", z.int32().min(0).max(10), { type: "integer", format: "int32", minimum: 0, maximum: 10 }],
