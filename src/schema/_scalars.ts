@@ -85,14 +85,26 @@ export function numberSchema(schema: Schema, place: Place): Draft {
         lowerMaximum(draft, Number(check.value), !check.inclusive);
         break;
       case "multiple_of":
-        if (draft.multipleOf !== undefined) throw cannotDefine(place, "has two multipleOf() checks, use one");
-        draft.multipleOf = Number(check.value);
+        draft.multipleOf = stepOf(draft, Number(check.value), place);
         break;
       default:
         refuseCheck(schema, check, place);
     }
   }
   return draft;
+}
+
+/**
+ * The step of numbers. @throws TypeError when the API server would understand it in another way: it cuts a step to an integer
+ * when the value is one, and divides floats, so that 19.99 is no multiple of 0.01
+ */
+function stepOf(draft: Draft, step: number, place: Place): number {
+  if (draft.multipleOf !== undefined) throw cannotDefine(place, "has two multipleOf() checks, use one");
+  if (Number.isInteger(step)) return step;
+  throw cannotDefine(
+    place,
+    `has multipleOf(${step}), which the API server computes in another way; use an integer of a smaller unit, or a CEL rule`,
+  );
 }
 
 /** Translates enums and literals. The API server makes no difference between them. */

@@ -21,7 +21,10 @@ const cases: readonly (readonly [title: string, field: z.ZodType, value: unknown
   ]],
   ["a maximum", z.int32().max(10), 12, ["invalid: x is 12, the maximum is 10"]],
   ["an exclusive minimum", z.number().gt(0), 0, ["invalid: x is 0, it must be above 0"]],
-  ["a step", z.number().multipleOf(0.5), 0.7, ["invalid: x is 0.7, which is not a multiple of 0.5"]],
+  ["a step", z.number().multipleOf(5), 7, ["invalid: x is 7, which is not a multiple of 5"]],
+  ["a step with a fraction", z.number().meta({ openapi: { multipleOf: 0.5 } }), 0.7, [
+    "invalid: x is 0.7, which is not a multiple of 0.5",
+  ]],
   ["an enum", z.enum(["a", "b"]), "c", ['invalid: x is "c", which is none of "a", "b"']],
   ["a length", z.string().max(2), "abc", ["invalid: x has 3 characters, the maximum is 2"]],
   ["a pattern", z.string().regex(/^a+$/i), "b", ['invalid: x is "b", which does not match (?i)^a+$']],

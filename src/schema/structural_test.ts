@@ -213,6 +213,7 @@ const refused: readonly (readonly [title: string, schema: z.ZodType, message: Re
   ["a default that is not JSON", z.number().default(Infinity), /is not JSON/],
   ["an empty enum", z.enum([]), /several types \(or none/],
   ["an enum of several types", z.literal(["a", 1]), /several types/],
+  ["a step with a fraction", z.number().multipleOf(0.01), /x has multipleOf\(0\.01\), .* an integer of a smaller unit/],
   ["lookahead", z.string().regex(/^(?!a)/), /x has the pattern .* with lookaround/],
   ["a format with a checksum", z.iban(), /x has the format iban/],
   ["a URL limited to a host", z.url({ hostname: /a/ }), /x limits the host/],
