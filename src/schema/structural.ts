@@ -4,7 +4,8 @@
  * Guarantees: the API server rejects every value that zod rejects, and both set the same defaults. A stored object
  * therefore has the type that zod infers and need not be parsed again. A schema that a CRD cannot express is a TypeError
  * at definition time that names the field and says how to fix it; nothing is dropped silently.
- * Caveats: the API server prunes unknown fields where a strict zod object refuses them, and has its own messages.
+ * Caveats: the API server prunes unknown fields where a strict zod object refuses them, has its own messages, and accepts a
+ * list for a string with a format (kube-openapi `validate/type.go`), which only parse() finds.
  */
 import { z } from "zod";
 import { addRules, applyMeta, celName, celText, isImmutable, nullable } from "./_extensions.ts";
