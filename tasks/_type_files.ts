@@ -127,9 +127,18 @@ function structsIn(type: WireType): readonly string[] {
 class Imports {
   readonly #names = new Map<string, Set<string>>();
   readonly #home: string;
+  readonly #objects: ReadonlySet<string>;
 
-  constructor(home: string) {
+  constructor(home: string, objects: ReadonlySet<string>) {
     this.#home = home;
+    this.#objects = objects;
+  }
+
+  /** The type of a field. An object inside of another one needs no apiVersion and kind: the field says what it is. */
+  field(type: string): string {
+    const name = this.struct(type);
+    if (!this.#objects.has(type)) return name;
+    return `Omit<${name}, "apiVersion" | "kind"> & Partial<Pick<${name}, "apiVersion" | "kind">>`;
   }
 
   /** The name of a type in this file. */
@@ -150,7 +159,7 @@ class Imports {
 }
 
 function packageFile(name: string, types: readonly string[], objects: ReadonlySet<string>): TypeFile {
-  const imports = new Imports(name);
+  const imports = new Imports(name, objects);
   const declarations = types.map((type) => declarationOf(type, objects.has(type), imports));
   const lines = [
     `/** The types of ${name}. ${notice} */`,
@@ -194,7 +203,7 @@ function literals(values: readonly string[]): string {
 function textOf(type: WireType, imports: Imports, allowed: readonly string[] = []): string {
   switch (type.kind) {
     case "struct":
-      return imports.struct(type.name);
+      return imports.field(type.name);
     case "list": {
       const element = allowed.length > 0 ? literals(allowed) : textOf(type.items, imports);
       return `readonly ${/[ |]/.test(element) ? `(${element})` : element}[]`;

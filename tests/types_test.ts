@@ -7,7 +7,7 @@ import { root } from "../tasks/_root.ts";
 import { staleTypes } from "../tasks/types.ts";
 import { readBuiltinNames } from "../src/apiserver/kinds/kind_names.ts";
 import * as kinds from "../src/kinds.ts";
-import type { corev1 } from "../src/kinds.ts";
+import type { appsv1, corev1 } from "../src/kinds.ts";
 import { assert, assertEquals, assertType, type Same, test } from "./testing.ts";
 
 test("the generated types and schemas are what `deno task types` writes from the stored schemas", () => {
@@ -47,6 +47,10 @@ test("generated types have the fields of Kubernetes 1.36, as readonly data with 
   assertType<Same<corev1.PodSpec["restartPolicy"], "Always" | "Never" | "OnFailure" | undefined>>(true);
   assertType<Same<kinds.Deployment["kind"], "Deployment">>(true);
   assertType<Same<corev1.ServicePort["targetPort"], number | string | undefined>>(true);
+  // An object inside of another one needs no apiVersion and kind, the object itself has them.
+  const claim: NonNullable<appsv1.StatefulSetSpec["volumeClaimTemplates"]>[number] = { metadata: {}, spec: {} };
+  assertType<Same<typeof claim.kind, "PersistentVolumeClaim" | undefined>>(true);
+  assertType<Same<kinds.PersistentVolumeClaim["kind"], "PersistentVolumeClaim">>(true);
   const pod = {} as kinds.Pod;
   // @ts-expect-error readonly
   (() => pod.spec.containers = []).name;

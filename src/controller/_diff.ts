@@ -18,6 +18,7 @@ import {
   resourceId,
 } from "../api/mod.ts";
 import type { Patch } from "../client/mod.ts";
+import { type ItemIndex, itemIndexOf } from "./_item_index.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -115,15 +116,16 @@ interface Place {
 }
 
 function collectExtraFields(fields: Json, { live, desired, path }: Place, found: FieldDifference[]): void {
+  const [liveItems, desiredItems] = [itemIndexOf(live), itemIndexOf(desired)];
   for (const text of Object.keys(fields)) {
     if (text === ".") continue;
     const step = stepOf(text);
     const below = fields[text];
-    const desiredBelow = follow(desired, step);
+    const desiredBelow = follow(desired, step, desiredItems);
     const isWhole = isOwnerReferences(step, path) || !isJsonObject(below) || isEmptyObject(below);
     // Most fields are those of a desired scalar: nothing can be below them.
     if (isWhole && desiredBelow !== undefined && typeof desiredBelow !== "object") continue;
-    const here = { live: follow(live, step), desired: desiredBelow, path: [...path, step] };
+    const here = { live: follow(live, step, liveItems), desired: desiredBelow, path: [...path, step] };
     if (desiredBelow === undefined) found.push(differenceAt(here));
     else if (!isWhole) collectExtraFields(below, here, found);
     else if (step.kind !== "v:" && hasExtraKeys(here.live, desiredBelow)) found.push(differenceAt(here));
@@ -157,14 +159,16 @@ function hasExtraKeys(live: unknown, desired: unknown): boolean {
   });
 }
 
-/** The value below `value` that one path element of managedFields selects. */
-function follow(value: unknown, { kind, selector, selected }: Step): unknown {
+/** The value below `value` that one path element of managedFields selects. @param items The index of a long list */
+function follow(value: unknown, { kind, selector, selected }: Step, items: ItemIndex | undefined): unknown {
   switch (kind) {
     case "f:":
       return isJsonObject(value) && Object.hasOwn(value, selector) ? value[selector] : undefined;
     case "k:":
+      if (items !== undefined) return items.find(selected);
       return Array.isArray(value) ? value.find((item) => hasKeys(item, selected)) : undefined;
     case "v:":
+      if (items !== undefined && typeof selected !== "object") return items.has(selected) ? value : undefined;
       return Array.isArray(value) && value.some((item) => hasDesiredValues(item, selected)) ? value : undefined;
     case "i:":
       return Array.isArray(value) ? value[Number(selector)] : undefined;

@@ -3,7 +3,8 @@
  * in linear time and therefore has no lookaround and no backreferences.
  *
  * Guarantees: the result means the same in RE2 (Go `regexp`), or a TypeError says why it cannot.
- * Caveats: in RE2 `.` also matches U+2028 and U+2029, and `\s` matches ASCII white space only.
+ * Caveats: in RE2 `.` also matches a carriage return, U+2028 and U+2029, and `\s` matches ASCII white space only, without the
+ * vertical tab. Without the flag u, JavaScript reads a character above U+FFFF as two.
  */
 import { cannotDefine, type Place } from "./_place.ts";
 

@@ -9,7 +9,7 @@ export interface Place {
   readonly kind: string;
   /** `spec.ports[].name`; "" at the root. */
   readonly path: string;
-  /** Lazy schemas whose translation has begun. A second visit to one of them is an endless recursion. */
+  /** Schemas around this place that can contain themselves. A second visit to one of them is an endless recursion. */
   readonly open: ReadonlySet<unknown>;
   /** True where the API server cannot match old and new values, so that a rule must not use oldSelf. */
   readonly uncorrelatable: boolean;

@@ -4,6 +4,7 @@
  * Guarantees: the API server rejects every value that zod rejects (patterns stay beside formats, integers keep the
  * bounds of zod). A check that the API server cannot do is a TypeError here, it is never dropped.
  * Caveats: zod counts lengths in UTF-16 units, the API server in code points, so they differ for characters above U+FFFF.
+ * z.url() also refuses hosts and ports that Go's net/url reads, such as the port 99999.
  */
 import { patternOf } from "./_pattern.ts";
 import { cannotDefine, type Place } from "./_place.ts";
@@ -27,8 +28,12 @@ const serverFormats: ReadonlyMap<string, string> = new Map([
   ["uuid", "uuid"],
 ]);
 
-/** zod's patterns with lookaround, rewritten for RE2. `_scalars_test.ts` compares both on many texts. */
+/**
+ * zod's patterns with lookaround, rewritten for RE2; `_scalars_test.ts` compares both on many texts. And the pattern that zod's
+ * URLs lack: the format `uri` of the API server accepts paths, such as `/a`, and `*`.
+ */
 const linearPatterns: ReadonlyMap<string, RegExp> = new Map([
+  ["url", /^[a-zA-Z][a-zA-Z0-9+.-]*:/],
   [
     "duration",
     /^P(?:\d+W|(?:\d+Y(?:\d+M)?(?:\d+D)?|\d+M(?:\d+D)?|\d+D)(?:T(?:\d+H(?:\d+M)?(?:\d+(?:[.,]\d+)?S)?|\d+M(?:\d+(?:[.,]\d+)?S)?|\d+(?:[.,]\d+)?S))?|T(?:\d+H(?:\d+M)?(?:\d+(?:[.,]\d+)?S)?|\d+M(?:\d+(?:[.,]\d+)?S)?|\d+(?:[.,]\d+)?S))$/,
@@ -80,14 +85,26 @@ export function numberSchema(schema: Schema, place: Place): Draft {
         lowerMaximum(draft, Number(check.value), !check.inclusive);
         break;
       case "multiple_of":
-        if (draft.multipleOf !== undefined) throw cannotDefine(place, "has two multipleOf() checks, use one");
-        draft.multipleOf = Number(check.value);
+        draft.multipleOf = stepOf(draft, Number(check.value), place);
         break;
       default:
         refuseCheck(schema, check, place);
     }
   }
   return draft;
+}
+
+/**
+ * The step of numbers. @throws TypeError when the API server would understand it in another way: it cuts a step to an integer
+ * when the value is one, and divides floats, so that 19.99 is no multiple of 0.01
+ */
+function stepOf(draft: Draft, step: number, place: Place): number {
+  if (draft.multipleOf !== undefined) throw cannotDefine(place, "has two multipleOf() checks, use one");
+  if (Number.isInteger(step)) return step;
+  throw cannotDefine(
+    place,
+    `has multipleOf(${step}), which the API server computes in another way; use an integer of a smaller unit, or a CEL rule`,
+  );
 }
 
 /** Translates enums and literals. The API server makes no difference between them. */

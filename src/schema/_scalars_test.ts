@@ -1,5 +1,6 @@
 import { assert, assertEquals, test } from "../../tests/testing.ts";
 import fc from "fast-check";
+import { formatCheck } from "../cel/mod.ts";
 import { structuralSchema, z } from "./mod.ts";
 
 /**
@@ -42,6 +43,7 @@ test("the RE2 pattern of host names means the same as zod's", () => {
 test("every format of zod that a CRD can express keeps its pattern", () => {
   const formats: readonly z.ZodType<string>[] = [
     z.email(),
+    z.url(),
     z.uuid(),
     z.ipv4(),
     z.ipv6(),
@@ -58,6 +60,13 @@ test("every format of zod that a CRD can express keeps its pattern", () => {
     z.e164(),
   ];
   for (const format of formats) assert(structuralSchema(format, "Foo").pattern !== undefined);
+});
+
+test("the API server accepts no URL that is only a path", () => {
+  const { format = "", pattern = "" } = structuralSchema(z.url(), "Foo");
+  const accepts = (text: string) => formatCheck(format)?.(text) === true && new RegExp(pattern).test(text);
+  const texts = ["/a", "//a/b", "*", "a", "http://a", "HTTP://a/b?c#d", "urn:x:y", "mailto:a@b", "a b:c"];
+  assertEquals(texts.filter(accepts), texts.filter((text) => z.url().safeParse(text).success));
 });
 
 test("a lax date-time does not get the stricter format date-time", () => {

@@ -2,13 +2,13 @@
  * objectProblems(): what the API server would reject or drop in a stored object under a new schema. `install-crds`
  * checks every stored object with it before it narrows a kind.
  *
- * Guarantees: checks all keywords of a StructuralSchema except CEL rules, which only the API server evaluates; ignores
- * unknown formats, as the API server does; does not change its input.
+ * Guarantees: checks all keywords of a StructuralSchema except CEL rules, which only the API server evaluates; checks
+ * formats as the API server does, and ignores those that it ignores; does not change its input.
  */
 import { printExactJson } from "../api/mod.ts";
+import { formatCheck } from "../cel/mod.ts";
 import { sameJson } from "./_json.ts";
 import type { StructuralSchema } from "./structural_schema.ts";
-import { z } from "zod";
 
 /** One problem of a stored object under a new schema. {@link objectProblems} reports them. */
 export interface ObjectProblem {
@@ -66,7 +66,7 @@ function validate(schema: StructuralSchema, value: unknown, at: At): ObjectProbl
 
 function typeProblem(schema: StructuralSchema, value: unknown, at: At): ObjectProblem | undefined {
   if (schema["x-kubernetes-int-or-string"] === true) {
-    const fits = typeof value === "string" || Number.isInteger(value);
+    const fits = typeof value === "string" || isInteger(value);
     return fits ? undefined : invalid(at, `is ${shown(value)}, neither an integer nor a string`);
   }
   const { type } = schema;
@@ -81,16 +81,25 @@ function hasType(value: unknown, type: NonNullable<StructuralSchema["type"]>): b
     case "array":
       return Array.isArray(value);
     case "integer":
-      return Number.isInteger(value);
+      return isInteger(value);
     case "string":
       return typeof value === "string";
     case "number":
-      return typeof value === "number";
+      return isNumber(value);
     case "boolean":
       return typeof value === "boolean";
     default:
       return type satisfies never;
   }
+}
+
+/** A number of JSON: a decoded object has a bigint where a number of JavaScript would be rounded. */
+function isNumber(value: unknown): value is number | bigint {
+  return typeof value === "number" || typeof value === "bigint";
+}
+
+function isInteger(value: unknown): boolean {
+  return typeof value === "bigint" || Number.isInteger(value);
 }
 
 function scalarProblems(schema: StructuralSchema, value: unknown): readonly Finding[] {
@@ -102,7 +111,7 @@ function scalarProblems(schema: StructuralSchema, value: unknown): readonly Find
   // The name of the format explains more than the long pattern beside it.
   if (format !== undefined) return [...findings, format];
   if (typeof value === "string") findings.push(...stringProblems(schema, value));
-  if (typeof value === "number") findings.push(...numberProblems(schema, value));
+  if (isNumber(value)) findings.push(...numberProblems(schema, value));
   return findings;
 }
 
@@ -233,7 +242,7 @@ function stringProblems(schema: StructuralSchema, value: string): readonly Findi
 }
 
 /** Checks the range and the step of a number. */
-function numberProblems(schema: StructuralSchema, value: number): readonly Finding[] {
+function numberProblems(schema: StructuralSchema, value: number | bigint): readonly Finding[] {
   const { minimum, maximum, exclusiveMinimum = false, exclusiveMaximum = false, multipleOf } = schema;
   const findings: Finding[] = [];
   if (minimum !== undefined && (exclusiveMinimum ? value <= minimum : value < minimum)) {
@@ -250,9 +259,16 @@ function numberProblems(schema: StructuralSchema, value: number): readonly Findi
 
 /** Checks the format of a value; undefined when it is valid, or when the API server ignores the format. */
 function formatProblem(schema: StructuralSchema, value: unknown): Finding | undefined {
-  const { format } = schema;
-  if (format === undefined || formatOf(format)?.safeParse(value).success !== false) return undefined;
-  return `is ${shown(value)}, which is not a valid ${format}`;
+  if (schema.format === undefined || fitsFormat(schema, value)) return undefined;
+  return `is ${shown(value)}, which is not a valid ${schema.format}`;
+}
+
+function fitsFormat({ type, format = "" }: StructuralSchema, value: unknown): boolean {
+  if (typeof value === "string") return formatCheck(format)?.(value) !== false;
+  if (!isNumber(value)) return true;
+  if (type === "number") return format !== "float" || Number.isFinite(Math.fround(Number(value)));
+  if (type !== "integer" || (format !== "int32" && format !== "int64")) return true;
+  return BigInt.asIntN(format === "int32" ? 32 : 64, BigInt(value)) === BigInt(value);
 }
 
 /** A value for a message, cut to 60 characters. */
@@ -262,43 +278,6 @@ function shown(value: unknown): string {
 
 function cut(text: string): string {
   return text.length <= 60 ? text : `${text.slice(0, 57)}...`;
-}
-
-/** Created on first use, so that a program that validates no objects does not pay for them. */
-const formats = new Map<string, z.ZodType>();
-
-function formatOf(name: string): z.ZodType | undefined {
-  const known = formats.get(name) ?? makeFormat(name);
-  if (known !== undefined) formats.set(name, known);
-  return known;
-}
-
-/** The formats of kube-openapi's strfmt that our own schemas use, and int32. Other number formats need no check in JSON. */
-function makeFormat(name: string): z.ZodType | undefined {
-  switch (name) {
-    case "int32":
-      return z.int32();
-    case "byte":
-      return z.base64();
-    case "cidr":
-      return z.union([z.cidrv4(), z.cidrv6()]);
-    case "date":
-      return z.iso.date();
-    case "date-time":
-      return z.iso.datetime({ offset: true });
-    case "email":
-      return z.email();
-    case "ipv4":
-      return z.ipv4();
-    case "ipv6":
-      return z.ipv6();
-    case "uri":
-      return z.url();
-    case "uuid":
-      return z.guid();
-    default:
-      return undefined;
-  }
 }
 
 /** Matches a pattern; undefined when only RE2 understands it. */
@@ -312,7 +291,8 @@ function matches(pattern: string, value: string): boolean | undefined {
   }
 }
 
-function isMultiple(value: number, step: number): boolean {
-  const quotient = value / step;
+function isMultiple(value: number | bigint, step: number): boolean {
+  if (typeof value === "bigint" && Number.isInteger(step)) return value % BigInt(step) === 0n;
+  const quotient = Number(value) / step;
   return Math.abs(quotient - Math.round(quotient)) < 1e-9;
 }

@@ -1,5 +1,5 @@
 import { assertEquals, test } from "../../tests/testing.ts";
-import { defineResource, embeddedResource, intOrString, objectProblems, structuralSchema, z } from "./mod.ts";
+import { defineResource, embeddedResource, int64, intOrString, objectProblems, structuralSchema, z } from "./mod.ts";
 
 /** The problems of `value` in the field x. */
 function problems(field: z.ZodType, value: unknown): readonly string[] {
@@ -21,7 +21,10 @@ const cases: readonly (readonly [title: string, field: z.ZodType, value: unknown
   ]],
   ["a maximum", z.int32().max(10), 12, ["invalid: x is 12, the maximum is 10"]],
   ["an exclusive minimum", z.number().gt(0), 0, ["invalid: x is 0, it must be above 0"]],
-  ["a step", z.number().multipleOf(0.5), 0.7, ["invalid: x is 0.7, which is not a multiple of 0.5"]],
+  ["a step", z.number().multipleOf(5), 7, ["invalid: x is 7, which is not a multiple of 5"]],
+  ["a step with a fraction", z.number().meta({ openapi: { multipleOf: 0.5 } }), 0.7, [
+    "invalid: x is 0.7, which is not a multiple of 0.5",
+  ]],
   ["an enum", z.enum(["a", "b"]), "c", ['invalid: x is "c", which is none of "a", "b"']],
   ["a length", z.string().max(2), "abc", ["invalid: x has 3 characters, the maximum is 2"]],
   ["a pattern", z.string().regex(/^a+$/i), "b", ['invalid: x is "b", which does not match (?i)^a+$']],
@@ -45,6 +48,18 @@ const cases: readonly (readonly [title: string, field: z.ZodType, value: unknown
     "lost: x.b is [1] and would be lost",
   ]],
   ["int or string", intOrString(), true, ["invalid: x is true, neither an integer nor a string"]],
+  ["an integer above 2^53 over its maximum", int64({ max: 10 }), 9007199254740993n, [
+    "invalid: x is 9007199254740993, the maximum is 10",
+  ]],
+  ["an integer that is too large for 64 bits", int64(), 9223372036854775808n, [
+    "invalid: x is 9223372036854775808, which is not a valid int64",
+  ]],
+  ["a number that is too large for a float", z.float32(), 3.5e38, [
+    "invalid: x is 3.5e+38, which is not a valid float",
+  ]],
+  ["a URL that the API server cannot read", z.url(), "http://a/%zz", [
+    'invalid: x is "http://a/%zz", which is not a valid uri',
+  ]],
 ];
 
 for (const [title, field, value, expected] of cases) {
@@ -62,6 +77,13 @@ const fitting: readonly (readonly [title: string, field: z.ZodType, value: unkno
   ["a valid value", z.string().min(1).regex(/^é\p{Lu}$/u), "éA"],
   ["an allowed null", z.string().nullable(), null],
   ["a missing field with a default", z.int32().default(1), undefined],
+  ["an integer that a number cannot represent", int64({ min: 0 }), 9007199254740993n],
+  ["a number that a number cannot represent", z.number(), 9007199254740993n],
+  [
+    "a relative URL, which the API server accepts",
+    z.unknown().meta({ openapi: { type: "string", format: "uri" } }),
+    "/a",
+  ],
   ["a field without a type", z.unknown(), { a: null, b: [1] }],
   ["preserved unknown fields", z.looseObject({}), { a: 1 }],
   ["int or string", intOrString(), "http"],

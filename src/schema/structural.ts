@@ -4,7 +4,8 @@
  * Guarantees: the API server rejects every value that zod rejects, and both set the same defaults. A stored object
  * therefore has the type that zod infers and need not be parsed again. A schema that a CRD cannot express is a TypeError
  * at definition time that names the field and says how to fix it; nothing is dropped silently.
- * Caveats: the API server prunes unknown fields where a strict zod object refuses them, and has its own messages.
+ * Caveats: the API server prunes unknown fields where a strict zod object refuses them, has its own messages, and accepts a
+ * list for a string with a format (kube-openapi `validate/type.go`), which only parse() finds.
  */
 import { z } from "zod";
 import { addRules, applyMeta, celName, celText, isImmutable, nullable } from "./_extensions.ts";
@@ -58,7 +59,7 @@ export function structuralSchema(schema: z.core.$ZodType, kind: string): Structu
 /** Translates `schema` at a place inside a definition. */
 export function translate(schema: Schema, place: Place): StructuralSchema {
   refuseCoercion(schema, place);
-  const draft = draftOf(schema, place);
+  const draft = draftOf(schema, inside(schema, place));
   if (!typesWithChecks.has(definitionOf(schema).type)) {
     for (const check of checksOf(schema)) refuseCheck(schema, check, place);
   }
@@ -68,6 +69,16 @@ export function translate(schema: Schema, place: Place): StructuralSchema {
 
 /** Types whose translation handles every check itself. A CRD cannot express a check on any other type. */
 const typesWithChecks: ReadonlySet<Definition["type"]> = new Set(["string", "number", "array"]);
+
+/** Types that can contain themselves: by a getter in a shape, by a variant of a union, or by z.lazy(). */
+const recursiveTypes: ReadonlySet<Definition["type"]> = new Set(["object", "union", "lazy"]);
+
+/** The place for what is inside of `schema`. @throws TypeError when `schema` is inside of itself */
+function inside(schema: Schema, place: Place): Place {
+  if (!recursiveTypes.has(definitionOf(schema).type)) return place;
+  if (place.open.has(schema)) throw cannotDefine(place, "contains itself, which a CRD cannot express; use z.unknown()");
+  return { ...place, open: new Set([...place.open, schema]) };
+}
 
 function draftOf(schema: Schema, place: Place): Draft {
   const definition = definitionOf(schema);
@@ -95,7 +106,7 @@ function draftOf(schema: Schema, place: Place): Draft {
     case "unknown":
       return metaOf(schema).openapi === undefined ? { "x-kubernetes-preserve-unknown-fields": true } : {};
     case "lazy":
-      return lazySchema(schema, definition.getter, place);
+      return { ...translate(definition.getter(), place) };
     default:
       return wrapperSchema(definition, place);
   }
@@ -128,10 +139,8 @@ function defaultSchema(definition: Extract<Definition, { type: "default" | "pref
     throw cannotDefine(place, "has the default null, which the API server does not set; use .nullish()");
   }
   const json = toJson(value, place);
-  // If the default is a function, zod calls it for each read.
-  if (!sameJson(value, definition.defaultValue)) {
-    throw cannotDefine(place, "has a default that differs each time, a CRD holds one fixed value");
-  }
+  const another = definition.defaultValue; // if the default is a function, zod calls it for each read
+  if (!sameJson(value, another)) throw cannotDefine(place, "has a default that differs each time, a CRD holds one");
   const own = ownFieldsOf(inner);
   const parsed = z.safeParse(definition.innerType, own === undefined ? value : withoutPrototypes(value, own));
   if (!parsed.success) throw cannotDefine(place, `has a default that it refuses: ${parsed.error.issues[0]?.message}`);
@@ -148,11 +157,6 @@ function arraySchema(schema: Schema, element: Schema, place: Place): Draft {
     if (!applyLength(draft, check, "minItems", "maxItems")) refuseCheck(schema, check, place);
   }
   return draft;
-}
-
-function lazySchema(schema: Schema, getter: () => Schema, place: Place): Draft {
-  if (place.open.has(schema)) throw cannotDefine(place, "contains itself, which a CRD cannot express; use z.unknown()");
-  return { ...translate(getter(), { ...place, open: new Set([...place.open, schema]) }) };
 }
 
 function templatePattern(schema: Schema, place: Place): RegExp {

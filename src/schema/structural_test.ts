@@ -27,7 +27,7 @@ const table: readonly (readonly [title: string, schema: z.ZodType, expected: Str
     type: "string",
     allOf: [{ pattern: "^a.*" }, { pattern: ".*b$" }],
   }],
-  ["a format without a pattern", z.url(), { type: "string", format: "uri" }],
+  ["a URL", z.url(), { type: "string", format: "uri", pattern: "^[a-zA-Z][a-zA-Z0-9+.-]*:" }],
   ["a boolean", z.boolean(), { type: "boolean" }],
   ["an int32, bounded by its format", z.int32(), { type: "integer", format: "int32" }],
   ["int32 bounds", z.int32().min(0).max(10), { type: "integer", format: "int32", minimum: 0, maximum: 10 }],
@@ -157,6 +157,19 @@ interface Tree {
 }
 const tree: z.ZodType<Tree> = z.object({ children: z.lazy(() => z.array(tree)) });
 
+/** Getters are zod's way to write a recursive type. */
+const treeOfGetters = z.object({
+  get children() {
+    return z.array(treeOfGetters);
+  },
+});
+
+/** A recursion that passes only through a union. */
+const ruleOrNot: z.ZodType = z.discriminatedUnion("kind", [
+  z.object({ kind: z.literal("rule") }),
+  z.object({ kind: z.literal("not"), rule: z.lazy(() => ruleOrNot) }),
+]);
+
 const refused: readonly (readonly [title: string, schema: z.ZodType, message: RegExp])[] = [
   [
     "a transform",
@@ -177,7 +190,9 @@ const refused: readonly (readonly [title: string, schema: z.ZodType, message: Re
   ["an intersection", z.object({}).and(z.object({})), /x is an intersection, .*extend/],
   ["null alone", z.null(), /; use \.nullable\(\)/],
   ["a catch()", z.string().catch("a"), /x is a catch/],
-  ["a recursion", tree, /x\.children\[\]\.children contains itself/],
+  ["a recursion", tree, /x\.children\[\] contains itself/],
+  ["a recursion of getters", treeOfGetters, /x\.children\[\] contains itself, .*; use z\.unknown\(\)/],
+  ["a recursion of a union", ruleOrNot, /x\.rule contains itself/],
   ["a union of objects", z.union([z.object({}), z.object({})]), /x is a union .*discriminatedUnion/],
   ["a union of a float and a string", numbersOrText, /x is a union/],
   ["an exclusive union", z.xor([z.int32(), z.string()]), /x is a union/],
@@ -198,6 +213,7 @@ const refused: readonly (readonly [title: string, schema: z.ZodType, message: Re
   ["a default that is not JSON", z.number().default(Infinity), /is not JSON/],
   ["an empty enum", z.enum([]), /several types \(or none/],
   ["an enum of several types", z.literal(["a", 1]), /several types/],
+  ["a step with a fraction", z.number().multipleOf(0.01), /x has multipleOf\(0\.01\), .* an integer of a smaller unit/],
   ["lookahead", z.string().regex(/^(?!a)/), /x has the pattern .* with lookaround/],
   ["a format with a checksum", z.iban(), /x has the format iban/],
   ["a URL limited to a host", z.url({ hostname: /a/ }), /x limits the host/],

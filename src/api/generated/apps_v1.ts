@@ -155,7 +155,7 @@ export interface StatefulSetSpec {
   readonly replicas?: number;
   readonly selector: LabelSelector;
   readonly template: PodTemplateSpec;
-  readonly volumeClaimTemplates?: readonly PersistentVolumeClaim[];
+  readonly volumeClaimTemplates?: readonly (Omit<PersistentVolumeClaim, "apiVersion" | "kind"> & Partial<Pick<PersistentVolumeClaim, "apiVersion" | "kind">>)[];
   readonly serviceName?: string;
   readonly podManagementPolicy?: "OrderedReady" | "Parallel";
   readonly updateStrategy?: StatefulSetUpdateStrategy;

@@ -90,7 +90,7 @@ function isHostname(text: string): boolean {
 
 /** Leading zeros are accepted, as in Go before 1.17. */
 function withoutLeadingZeros(text: string): string {
-  return text.replace(/(^|[.:])0+(?=[0-9]+(?:\.|$|\/))/g, "$1");
+  return text.replace(/(^|[.:/])0+(?=[0-9]+(?:\.|$|\/))/g, "$1");
 }
 
 /** Largest length of an address. */

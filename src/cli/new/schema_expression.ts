@@ -224,11 +224,21 @@ function numberBounds({ minimum, maximum, exclusiveMinimum, exclusiveMaximum, mu
   return [
     [exclusiveMinimum === true ? "gt" : "min", minimum],
     [exclusiveMaximum === true ? "lt" : "max", maximum],
-    ["multipleOf", multipleOf],
+    ["multipleOf", isWhole(multipleOf) ? multipleOf : undefined],
   ] as const;
 }
 
-const boundKeywords = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"] as const;
+/** The kind is refused with other steps in zod, because the API server computes them in another way. */
+function isWhole(multipleOf: number | undefined): boolean {
+  return multipleOf !== undefined && Number.isInteger(multipleOf);
+}
+
+const boundKeywords = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"] as const;
+
+/** The keywords that `numberBounds` writes. */
+function boundsSaid({ multipleOf }: StructuralSchema) {
+  return [...boundKeywords, ...(isWhole(multipleOf) ? ["multipleOf" as const] : [])] as const;
+}
 
 function integerDraft(schema: StructuralSchema): Draft {
   const { format, minimum, maximum, enum: members } = schema;
@@ -237,7 +247,7 @@ function integerDraft(schema: StructuralSchema): Draft {
     return { chain: call("z.literal", json(members)), said: ["type", "enum"] };
   }
   if (format === "int32" && boundKeywords.every((name) => isConsistent(schema, name))) {
-    return { chain: bounded(call("z.int32"), numberBounds(schema)), said: ["type", "format", ...boundKeywords] };
+    return { chain: bounded(call("z.int32"), numberBounds(schema)), said: ["type", "format", ...boundsSaid(schema)] };
   }
   const name = format === "int64" ? "int64" : "integer";
   const said = ["type", ...(format === "int64" ? ["format" as const] : [])] as const;
@@ -250,7 +260,8 @@ function integerDraft(schema: StructuralSchema): Draft {
   };
   const isNumber = format === "int64" && minimum !== undefined && maximum !== undefined;
   const chain = isNumber ? bounded(call("z.int"), numberBounds(schema)) : call(name, json(bounds));
-  return { chain, said: [...said, "minimum", "maximum", ...(isNumber ? ["multipleOf" as const] : [])] };
+  const saysStep = isNumber && isWhole(schema.multipleOf);
+  return { chain, said: [...said, "minimum", "maximum", ...(saysStep ? ["multipleOf" as const] : [])] };
 }
 
 /** An exclusive bound without a bound says nothing to zod. */
@@ -268,7 +279,7 @@ function numberDraft(schema: StructuralSchema): Draft {
   const said = ["type", ...(name === undefined ? [] : ["format" as const])] as const;
   const chain = call(name ?? "z.number");
   if (!boundKeywords.every((keyword) => isConsistent(schema, keyword))) return { chain, said };
-  return { chain: bounded(chain, numberBounds(schema)), said: [...said, ...boundKeywords] };
+  return { chain: bounded(chain, numberBounds(schema)), said: [...said, ...boundsSaid(schema)] };
 }
 
 function intOrStringDraft(schema: StructuralSchema, hasLongDefault: boolean): Draft {

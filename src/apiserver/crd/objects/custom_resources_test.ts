@@ -1,4 +1,5 @@
 import { assert, assertEquals, test } from "../../../../tests/testing.ts";
+import { printExactJson } from "../../../api/mod.ts";
 import { seededRandom, VirtualClock } from "../../../async/mod.ts";
 import { kubernetesApi } from "../../kubernetes_api.ts";
 import type { ApiServer } from "../../mod.ts";
@@ -8,7 +9,7 @@ const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 
 // deno-lint-ignore no-explicit-any
 async function send(server: ApiServer, method: string, path: string, body?: JsonObject): Promise<any> {
-  const init = body === undefined ? {} : { body: JSON.stringify(body) };
+  const init = body === undefined ? {} : { body: printExactJson(body) };
   const headers = { "content-type": "application/json" };
   const response = await server.fetch(new Request(`http://in.memory${path}`, { method, headers, ...init }));
   const text = await response.text();
@@ -51,6 +52,21 @@ test("a kind is served when its definition is established, and no longer after t
   assertEquals([made.spec, made.metadata.generation], [{ x: 1 }, 1]);
   await send(server, "DELETE", `${definitions}/words.example.com`);
   assertEquals((await send(server, "GET", words("v1"))).code, 404);
+});
+
+test("a bound that only a float of 64 bits has is accepted", async () => {
+  const { server } = kubernetesApi({ clock: new VirtualClock(), random: seededRandom(1) });
+  using _ending = server;
+  const size = { type: "integer", format: "int64", minimum: -9223372036854775808n, maximum: 9223372036854775807n };
+  const openAPIV3Schema = { type: "object", properties: { size } };
+  const stored = await send(
+    server,
+    "POST",
+    definitions,
+    definition([version("v1", { storage: true, schema: { openAPIV3Schema } })]),
+  );
+  const { minimum, maximum } = stored.spec.versions[0].schema.openAPIV3Schema.properties.size;
+  assertEquals([minimum, maximum], [-(2 ** 63), 2 ** 63]);
 });
 
 test("without a webhook, conversion changes only the apiVersion", async () => {

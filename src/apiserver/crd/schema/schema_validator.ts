@@ -77,6 +77,7 @@ export function compileCheck(schema: SchemaProps): Check {
         result.matches++;
         break;
       case "number":
+      case "bigint":
         checkNumber?.(value, path, result);
         result.matches += 2;
         break;

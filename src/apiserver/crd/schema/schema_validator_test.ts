@@ -1,4 +1,5 @@
 import { assertEquals, test } from "../../../../tests/testing.ts";
+import { printExactJson } from "../../../api/mod.ts";
 import type { Json, JsonObject } from "../../model/mod.ts";
 import { readSchema } from "../../../cel/mod.ts";
 import { compileValidator } from "./schema_validator.ts";
@@ -14,6 +15,16 @@ const cases: readonly (readonly [schema: JsonObject, value: Json, messages: read
   [{ type: "integer", minimum: 2, maximum: 4 }, 1, ["v in body should be greater than or equal to 2"]],
   [{ type: "number", minimum: 2, exclusiveMinimum: true }, 2, ["v in body should be greater than 2"]],
   [{ type: "integer", multipleOf: 3 }, 4, ["v in body should be a multiple of 3"]],
+  [{ type: "integer", maximum: 9007199254740991 }, 9007199254740993n, [
+    "v in body should be less than or equal to 9007199254740991",
+  ]],
+  [{ type: "integer", format: "int32" }, -9007199254740993n, [
+    "Checked value must be of type integer with format int32 in v",
+  ]],
+  [{ type: "integer", multipleOf: 3 }, 9007199254740993n, []],
+  [{ type: "integer", multipleOf: 2 }, 9007199254740993n, ["v in body should be a multiple of 2"]],
+  [{ type: "string", format: "cidr" }, "1.2.3.4/08", []],
+  [{ type: "string", format: "cidr" }, "1.2.3.4/33", ['v in body must be of type cidr: "1.2.3.4/33"']],
   [{ type: "string", minLength: 2 }, "é", ["v in body should be at least 2 chars long"]],
   [{ type: "string", pattern: "^(?i)a+$" }, "AA", []],
   [{ type: "string", pattern: "^a+$" }, "ab", ["v in body should match '^a+$'"]],
@@ -29,7 +40,7 @@ const cases: readonly (readonly [schema: JsonObject, value: Json, messages: read
 
 for (const [schema, value, messages] of cases) {
   const title = messages.length === 0 ? "is valid for" : "is invalid for";
-  test(`${JSON.stringify(value)} ${title} ${JSON.stringify(schema)}`, () => {
+  test(`${printExactJson(value)} ${title} ${JSON.stringify(schema)}`, () => {
     const validate = compileValidator(readSchema({ type: "object", properties: { v: schema } }));
     assertEquals(validate({ v: value }).errors.map((error) => error.message), messages);
   });

@@ -190,7 +190,7 @@ class Decoder {
       case "int64":
         return this.#integer(value, type);
       case "float64":
-        if (typeof value === "number") return value;
+        if (typeof value === "number" || typeof value === "bigint") return Number(value);
         throw this.#mismatch(value, type.goName);
       case "bytes":
         return this.#bytes(value, type.goName);

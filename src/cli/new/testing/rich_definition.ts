@@ -71,7 +71,7 @@ spec:
               weight: { type: integer, multipleOf: 5, minimum: -10, maximum: 10 }
               plain: { type: integer }
               level: { type: integer, enum: [1, 2, 3] }
-              ratio: { type: number, format: double, minimum: 0.5, exclusiveMinimum: true }
+              ratio: { type: number, format: double, minimum: 0.5, exclusiveMinimum: true, multipleOf: 0.25 }
               single: { type: number, format: float }
               isOn: { type: boolean, default: true }
               name: { type: string, minLength: 1, maxLength: 63, pattern: '^[a-z0-9]([-a-z0-9/]*[a-z0-9])?$' }
