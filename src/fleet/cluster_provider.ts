@@ -11,6 +11,11 @@ import type { Transport } from "../client/mod.ts";
 export interface ClusterConnection extends Disposable {
   /** The URL of the API server. If it changes, the cluster counts as another one, and its caches are filled anew. */
   readonly server: string;
+  /**
+   * Tells clusters apart that have the same URL one after the other, such as a hash of what the server proves itself by. If it
+   * changes, the cluster counts as another one, as with `server`. @default the URL alone tells
+   */
+  readonly identity?: string;
   /** Sends the requests. */
   readonly transport: Transport;
   /** Returns the transport of one controller, which may add its credentials. @default `transport` */

@@ -173,6 +173,25 @@ test("a cluster that gets another server starts anew", async () => {
   assertEquals([a.openWatches, f.fleet.clusters()[0]?.server], [0, "https://b"]);
 });
 
+test("a cluster that was created anew at the address of the old one starts anew: no cache has objects of both", async () => {
+  await using f = createTestFleet([greeter()]);
+  const { a, b } = f.members;
+  a.put(shop, namespace("shop"));
+  const created = (cluster: FakeCluster, identity: string) => ({
+    ...reachable("x", cluster, identity),
+    connect: () => Promise.resolve(connectionTo(cluster, { identity })),
+  });
+  f.provider.set(created(a, "1"));
+  f.start();
+  await f.until(() => clusterIn(a) !== undefined);
+  b.put("/api/v1/namespaces/other", namespace("other"));
+  for (let index = 0; index < 20; index++) b.put(`/api/v1/namespaces/n${index}`, namespace(`n${index}`));
+  f.provider.set(created(b, "2"));
+  await f.until(() => b.get(greeting("other")) !== undefined);
+  const namespaces = f.fleet.managers().get("x")?.caches.list(Namespace, {}) ?? [];
+  assertEquals([a.openWatches, namespaces.length, clusterIn(b)], [0, 21, undefined]);
+});
+
 test("a provider that fails is watched again, and the clusters stay as they are", async () => {
   await using f = createTestFleet([greeter()]);
   const { a } = f.members;

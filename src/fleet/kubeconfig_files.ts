@@ -126,7 +126,7 @@ function clusterOf({ name, revision, overrides }: FileCluster, options: ConnectO
       const environment: Environment = options.environment ?? processEnvironment();
       const home = homeDirectory(environment);
       const { workingDirectory } = processFacts();
-      return connectionOf(await loadClusterAccess({ overrides, environment, home, workingDirectory }), options);
+      return await connectionOf(await loadClusterAccess({ overrides, environment, home, workingDirectory }), options);
     },
   };
 }

@@ -188,20 +188,22 @@ interface StoredCluster {
   /** In base64. */
   readonly data: string;
   readonly connect: ConnectOptions;
-  /** @default the Secret */
+  /** The object that is the cluster: another one of its name is another cluster. @default none, Events are about the Secret */
   readonly regarding?: KubeObject;
 }
 
 function clusterOf(secret: Secret, { name, data, connect, regarding }: StoredCluster): FleetCluster {
   const { apiVersion, kind, metadata } = secret;
+  const uid = regarding?.metadata.uid;
   return {
     name,
-    revision: revisionOf(data),
+    revision: revisionOf([uid, data]),
     regarding: regarding ?? { apiVersion, kind, metadata },
     async connect() {
       const text = new TextDecoder().decode(fromBase64(data));
       const { environment = processEnvironment() } = connect;
-      return connectionOf(await loadStoredAccess(text, { origin: `Secret ${keyOf(secret)}`, environment }), connect);
+      const access = await loadStoredAccess(text, { origin: `Secret ${keyOf(secret)}`, environment });
+      return await connectionOf(access, { ...connect, uid });
     },
   };
 }

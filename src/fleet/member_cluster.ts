@@ -6,7 +6,7 @@
  * | connecting | the connection is open                        | running    |
  * | connecting | it cannot be opened                           | failed     |
  * | running    | the Manager of the cluster ends with an error | failed     |
- * | running    | the provider reports another server           | connecting |
+ * | running    | the name leads to another cluster             | connecting |
  * | failed     | the backoff has passed, or a new revision     | connecting |
  * | any        | the provider reports the cluster no more      | draining   |
  *
@@ -143,7 +143,7 @@ export class MemberCluster {
     log.info("cluster disengaged", { cluster: this.name });
   }
 
-  /** Connects, and runs a Manager until the end, or until the cluster has another server. @throws what ended it otherwise */
+  /** Connects, and runs a Manager until the end, or until the name leads to another cluster. @throws what ended it otherwise */
   async #runOnce(): Promise<void> {
     const { manager: options, membership, addControllers, requestTimeoutMs } = this.#options;
     this.#state = { kind: "connecting" };
@@ -203,12 +203,12 @@ export class MemberCluster {
 
   #use(open: OpenConnection, connection: ClusterConnection): void {
     const { log } = this.#options;
-    if (connection.server === open.server) {
+    if (open.leadsTo(connection)) {
       log.info("credentials replaced", { cluster: this.name });
       return open.replace(connection);
     }
-    // Another server has other objects and versions.
-    log.info("cluster has another server, starting anew", { cluster: this.name, server: connection.server });
+    // Another cluster has other objects and versions.
+    log.info("cluster was replaced by another one, starting anew", { cluster: this.name, server: connection.server });
     connection[Symbol.dispose]();
     this.#restart?.();
   }

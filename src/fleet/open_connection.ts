@@ -26,6 +26,11 @@ export class OpenConnection implements Disposable {
     return this.#current.server;
   }
 
+  /** True if both lead to the same cluster, so that what was read from one is valid for the other. */
+  leadsTo({ server, identity }: ClusterConnection): boolean {
+    return server === this.#current.server && identity === this.#current.identity;
+  }
+
   /** Sends each request over the connection that is current when it begins. */
   readonly transport: Transport = (request) => this.#current.transport(request);
 

@@ -102,8 +102,47 @@ test("clusterApiClusters() reports initialized clusters that are not being delet
   await followed.until(() => followed.names()?.join() === "fleet/east");
   using connection = await followed.latest("fleet/east")?.connect();
   assertEquals(connection?.server, "https://east.example.dev");
+  const { revision } = followed.latest("fleet/east") ?? {};
+  hub.remove(clusterPath("east"));
+  hub.put(clusterPath("east"), cluster("east", initialized));
+  await followed.until(() => ![undefined, revision].includes(followed.latest("fleet/east")?.revision));
+  using another = await followed.latest("fleet/east")?.connect();
+  assert(another?.identity !== connection?.identity, "a Cluster that was created anew is another cluster");
   hub.put(clusterPath("east"), cluster("east", initialized, { deletionTimestamp: "2026-01-01T00:00:00Z" }));
   await followed.until(() => followed.names()?.length === 0);
+});
+
+test("the identity of a cluster changes with its certificate authority and the way to it, and not with credentials", async () => {
+  const folder = await mkdtemp(joinPath(tmpdir(), "pintle-fleet-"));
+  await using _removed = { [Symbol.asyncDispose]: () => removePath(folder) };
+  const file = joinPath(folder, "east.yaml");
+  const clock = new VirtualClock();
+  await using files = follow(kubeconfigFolder(folder, { clock, environment: {} }));
+  const identityOf = async (cluster: object, user: object = { token: "member-token-4711" }) => {
+    const entry = { server: "https://east.example.dev", ...cluster };
+    const clusters = [{ name: "east", cluster: entry }], users = [{ name: "east", user }];
+    const contexts = [{ name: "east", context: { cluster: "east", user: "east" } }];
+    await writeFile(file, JSON.stringify({ clusters, users, contexts, "current-context": "east" }));
+    for (let turn = 0; turn < 2_000 && files.latest("east") === undefined; turn++) {
+      await clock.advance(10_000);
+      await directoryEntries(folder); // the files are real
+    }
+    using connection = await files.latest("east")?.connect();
+    return connection?.identity;
+  };
+  const pem = (name: string) => `-----BEGIN CERTIFICATE-----\n${btoa(name)}\n-----END CERTIFICATE-----\n`;
+  await writeFile(joinPath(folder, ".ca.crt"), pem("one"));
+  const one = await identityOf({ "certificate-authority-data": btoa(pem("one")) });
+  const same = [
+    await identityOf({ "certificate-authority-data": btoa(pem("one")) }, { token: "member-token-4712" }),
+    await identityOf({ "certificate-authority": ".ca.crt" }),
+  ];
+  const others = [
+    await identityOf({ "certificate-authority-data": btoa(pem("two")) }),
+    await identityOf({ "certificate-authority-data": btoa(pem("one")), "tls-server-name": "b.example.dev" }),
+    await identityOf({ "certificate-authority-data": btoa(pem("one")), "proxy-url": "http://b.example.dev" }),
+  ];
+  assertEquals([same, new Set([one, ...others]).size], [[one, one], 4]);
 });
 
 test("kubeconfigFolder() and kubeconfigContexts() notice changed files", async () => {
