@@ -44,6 +44,7 @@ export interface FleetCluster {
  *
  * @example A provider that asks an inventory each minute
  * ```ts
+ * import { setTimeout } from "node:timers/promises";
  * import type { ClusterProvider, FleetCluster } from "@pintle/controller";
  *
  * function inventory(read: () => Promise<readonly FleetCluster[]>): ClusterProvider {
@@ -52,7 +53,7 @@ export interface FleetCluster {
  *     async *watch(signal) {
  *       while (!signal.aborted) {
  *         yield await read();
- *         await new Promise((resolve) => setTimeout(resolve, 60_000));
+ *         await setTimeout(60_000, undefined, { signal });
  *       }
  *     },
  *   };

@@ -249,13 +249,14 @@ export class Fleet {
     const backoff = new Backoff({ initialMs: 1_000, maxMs: 60_000, jitter: 1, resetAfterMs: 120_000, clock, random });
     while (!stop.aborted) {
       try {
-        for await (const clusters of provider.watch(stop)) {
-          if (stop.aborted) return;
+        const reports = provider.watch(stop)[Symbol.asyncIterator]();
+        while (true) {
+          // A provider that waits for something else than the signal does not keep the process from stopping.
+          const report = await untilAborted(reports.next(), stop);
+          if (report.done === true) throw new Error("it ended");
           this.#providerProblem = undefined;
-          this.#report(clusters);
+          this.#report(report.value);
         }
-        if (stop.aborted) return;
-        throw new Error("it ended");
       } catch (error) {
         if (stop.aborted) return;
         this.#providerProblem = errorText(error);

@@ -1,8 +1,12 @@
 import { assert, assertEquals, assertMatch, assertThrows, test } from "../../tests/testing.ts";
 import { builtin } from "../api/mod.ts";
+import { drain, seededRandom, VirtualClock } from "../async/mod.ts";
 import { Client } from "../client/mod.ts";
 import { controller, done, inHub, manifest } from "../controller/mod.ts";
+import { Manager } from "../manager/mod.ts";
 import { MetricsRegistry } from "../observe/mod.ts";
+import type { ClusterProvider } from "./cluster_provider.ts";
+import { Fleet } from "./fleet.ts";
 import { connectionTo, createTestFleet, greeter, greeting, namespace, reachable } from "./testing/test_fleet.ts";
 import { FakeLeaseServer } from "../manager/testing/fake_lease_server.ts";
 import { FakeCluster } from "../../tests/fakes/cluster.ts";
@@ -204,6 +208,32 @@ test("a provider that fails is watched again, and the clusters stay as they are"
   await f.clock.advance(5_000);
   a.put(shop, namespace("shop"));
   await f.until(() => clusterIn(a) !== undefined);
+});
+
+test("a provider that does not look at its signal does not delay the stop", async () => {
+  const { promise: never } = Promise.withResolvers<never>();
+  const hub = new FakeCluster();
+  const clock = new VirtualClock();
+  const manager = new Manager({ client: new Client(hub.transport, { clock }), clock, random: seededRandom(1) });
+  const provider: ClusterProvider = {
+    name: "an inventory",
+    async *watch() {
+      yield [reachable("a", hub)];
+      await never;
+    },
+  };
+  const fleet = new Fleet({ hub: manager, provider });
+  fleet.add(greeter());
+  const stop = new AbortController();
+  const startedAt = clock.monotonic();
+  const running = fleet.run(stop.signal);
+  for (let turn = 0; turn < 2_000 && !fleet.isIdle(); turn++) await drain();
+  stop.abort();
+  let hasEnded = false;
+  running.then(() => hasEnded = true, () => undefined);
+  for (let turn = 0; turn < 60 && !hasEnded; turn++) await clock.advance(1_000);
+  await running;
+  assertEquals([fleet.clusters(), clock.monotonic() - startedAt < 5_000], [[], true]);
 });
 
 test("the process leads in all clusters or in none, and releases the Lease after the last write of any cluster", async () => {
