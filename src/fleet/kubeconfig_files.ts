@@ -82,13 +82,22 @@ export function kubeconfigFolder(path: string, options: KubeconfigFolderOptions 
     const clusters: FleetCluster[] = [];
     for (const file of await directoryEntries(path)) {
       const kubeconfig = joinPath(path, file);
-      if (file.startsWith(".") || (await fileStat(kubeconfig))?.kind !== "file") continue;
+      if (file.startsWith(".") || !(await isCandidate(kubeconfig))) continue;
       const name = file.replace(/\.(ya?ml|conf|kubeconfig)$/, "");
       const revision = revisionOf(await findText(kubeconfig, { maxBytes: maxFileBytes }).catch(String));
       clusters.push(clusterOf({ name, revision, overrides: { kubeconfig } }, options));
     }
     return clusters;
   });
+}
+
+/** False for folders, pipes and links to nothing. What cannot be looked at, as a link to itself, is a problem of its cluster. */
+async function isCandidate(path: string): Promise<boolean> {
+  try {
+    return (await fileStat(path))?.kind === "file";
+  } catch {
+    return true;
+  }
 }
 
 /** Reports the clusters at once, and again when they have changed. */

@@ -1,4 +1,4 @@
-import { mkdtemp } from "node:fs/promises";
+import { mkdtemp, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { FakeCluster } from "../../tests/fakes/cluster.ts";
 import { assert, assertEquals, assertRejects, test } from "../../tests/testing.ts";
@@ -143,6 +143,22 @@ test("the identity of a cluster changes with its certificate authority and the w
     await identityOf({ "certificate-authority-data": btoa(pem("one")), "proxy-url": "http://b.example.dev" }),
   ];
   assertEquals([same, new Set([one, ...others]).size], [[one, one], 4]);
+});
+
+test("a file of a folder that cannot be looked at is a cluster with a problem, and the others are reported", async () => {
+  const folder = await mkdtemp(joinPath(tmpdir(), "pintle-fleet-"));
+  await using _removed = { [Symbol.asyncDispose]: () => removePath(folder) };
+  await writeFile(joinPath(folder, "east.yaml"), kubeconfig("east"));
+  await symlink("loop.yaml", joinPath(folder, "loop.yaml"));
+  await symlink("nothing", joinPath(folder, "nothing.yaml"));
+  const clock = new VirtualClock();
+  await using files = follow(kubeconfigFolder(folder, { clock, environment: {} }));
+  for (let turn = 0; turn < 2_000 && files.names() === undefined; turn++) await directoryEntries(folder);
+  assertEquals(files.names(), ["east", "loop"]);
+  await assertRejects(
+    async () => void await files.latest("loop")?.connect(),
+    /^Cannot read kubeconfig ".*loop.yaml"/,
+  );
 });
 
 test("kubeconfigFolder() and kubeconfigContexts() notice changed files", async () => {
