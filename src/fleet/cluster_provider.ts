@@ -71,6 +71,24 @@ export interface ClusterProvider {
   watch(signal: AbortSignal): AsyncIterable<readonly FleetCluster[]>;
 }
 
+/** The clusters of a report. Of several with the same name the first one counts. */
+export interface DistinctClusters {
+  readonly clusters: ReadonlyMap<string, FleetCluster>;
+  /** The names that occur more than once. */
+  readonly repeated: ReadonlySet<string>;
+}
+
+/** Finds the clusters by their names. */
+export function distinctClusters(reported: readonly FleetCluster[]): DistinctClusters {
+  const clusters = new Map<string, FleetCluster>();
+  const repeated = new Set<string>();
+  for (const cluster of reported) {
+    if (clusters.has(cluster.name)) repeated.add(cluster.name);
+    else clusters.set(cluster.name, cluster);
+  }
+  return { clusters, repeated };
+}
+
 /**
  * A provider of clusters that are known when the program starts.
  *

@@ -27,7 +27,7 @@ import {
 import { errorText, type Logger, logger } from "../observe/mod.ts";
 import { HubTerms } from "./hub_terms.ts";
 import { MemberCluster, type MemberManagerOptions } from "./member_cluster.ts";
-import type { ClusterProvider, FleetCluster } from "./cluster_provider.ts";
+import { type ClusterProvider, distinctClusters, type FleetCluster } from "./cluster_provider.ts";
 import { ReconcileTurns } from "./reconcile_turns.ts";
 
 /** Options of a {@link Fleet}. */
@@ -267,11 +267,9 @@ export class Fleet {
   }
 
   #report(clusters: readonly FleetCluster[]): void {
-    const reported = new Map<string, FleetCluster>();
-    for (const cluster of clusters) {
-      if (reported.has(cluster.name)) {
-        this.#log.error("two clusters have the same name, using the first one", { cluster: cluster.name });
-      } else reported.set(cluster.name, cluster);
+    const { clusters: reported, repeated } = distinctClusters(clusters);
+    for (const cluster of repeated) {
+      this.#log.error("several clusters have the same name, using the first one", { cluster });
     }
     this.#reported = reported;
     this.#converge();
