@@ -294,6 +294,7 @@ export class Fleet {
       membership: this.#membership(name),
       addControllers: (manager) => this.#controllers.forEach((controller) => manager.add(controller)),
       requestTimeoutMs: this.#options.requestTimeoutMs,
+      onConnected: (connected) => this.#warnOfSecondName(connected),
       onProblem: (at, error) => this.#recordProblem(at, error),
       log: this.#log,
     });
@@ -311,6 +312,14 @@ export class Fleet {
       this.#converge();
     });
     this.#running.add(running);
+  }
+
+  /** Both names work, as two operators would: what depends on the name is written by each in turn. */
+  #warnOfSecondName(member: MemberCluster): void {
+    const other = [...this.#members.values()].find((one) => one !== member && one.isSameAs(member));
+    if (other === undefined) return;
+    const [cluster, sameAs] = [member.name, other.name];
+    this.#log.warn("two clusters are the same one, so its objects are reconciled twice", { cluster, sameAs });
   }
 
   #managerOptions(cluster: string): MemberManagerOptions {

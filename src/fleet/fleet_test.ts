@@ -4,7 +4,7 @@ import { drain, seededRandom, VirtualClock } from "../async/mod.ts";
 import { Client } from "../client/mod.ts";
 import { controller, done, inHub, manifest } from "../controller/mod.ts";
 import { Manager } from "../manager/mod.ts";
-import { MetricsRegistry } from "../observe/mod.ts";
+import { configureLogging, MetricsRegistry } from "../observe/mod.ts";
 import type { ClusterProvider } from "./cluster_provider.ts";
 import { Fleet } from "./fleet.ts";
 import { connectionTo, createTestFleet, greeter, greeting, namespace, reachable } from "./testing/test_fleet.ts";
@@ -194,6 +194,23 @@ test("a cluster that was created anew at the address of the old one starts anew:
   await f.until(() => b.get(greeting("other")) !== undefined);
   const namespaces = f.fleet.managers().get("x")?.caches.list(Namespace, {}) ?? [];
   assertEquals([a.openWatches, namespaces.length, clusterIn(b)], [0, 21, undefined]);
+});
+
+test("two names for one cluster are warned about, and other clusters with the same URL are not", async () => {
+  let log = "";
+  using _logging = configureLogging({ level: "warn", write: (text) => log += text });
+  await using f = createTestFleet([greeter()]);
+  const at = (name: string, identity: string, cluster: FakeCluster) => ({
+    ...reachable(name, cluster),
+    connect: () => Promise.resolve(connectionTo(cluster, { identity })),
+  });
+  f.provider.set(at("admin", "1", f.members.a), at("other", "2", f.members.b));
+  f.start();
+  await f.until(() => f.fleet.isIdle());
+  assertEquals(log, "");
+  f.provider.set(at("admin", "1", f.members.a), at("other", "2", f.members.b), at("dev", "1", f.members.a));
+  await f.until(() => f.fleet.clusters().length === 3 && f.fleet.isIdle());
+  assertMatch(log, /two clusters are the same one, so its objects are reconciled twice +cluster=dev sameAs=admin\n$/);
 });
 
 test("a provider that fails is watched again, and the clusters stay as they are", async () => {

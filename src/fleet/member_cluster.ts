@@ -34,6 +34,8 @@ export interface MemberClusterOptions {
   readonly addControllers: (manager: Manager) => void;
   /** Milliseconds of a request. */
   readonly requestTimeoutMs: number | undefined;
+  /** Called when a connection is open. */
+  readonly onConnected: (member: MemberCluster) => void;
   /** Called with each problem that keeps the cluster from running. */
   readonly onProblem: (cluster: FleetCluster, error: unknown) => void;
   readonly log: Logger;
@@ -99,6 +101,12 @@ export class MemberCluster {
     }
   }
 
+  /** True if both are connected to the same cluster. */
+  isSameAs(other: MemberCluster): boolean {
+    const [one, two] = [this.#connection, other.#connection];
+    return one !== undefined && two !== undefined && one.leadsTo(two.current);
+  }
+
   /** True while it stops, and afterwards. */
   get isEnding(): boolean {
     return this.#stop.signal.aborted;
@@ -160,6 +168,7 @@ export class MemberCluster {
     this.#connection = connection;
     this.#restart = () => stopping.abort();
     this.#state = { kind: "running", manager, server: connection.server };
+    this.#options.onConnected(this);
     try {
       await manager.run(stopping.signal);
     } finally {

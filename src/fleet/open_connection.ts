@@ -22,6 +22,10 @@ export class OpenConnection implements Disposable {
     this.#clock = clock;
   }
 
+  get current(): ClusterConnection {
+    return this.#current;
+  }
+
   get server(): string {
     return this.#current.server;
   }

@@ -47,6 +47,7 @@ export async function checkMembers(
   return [
     { about: "fleet", subject: provider.name, ...finding },
     ...[...reported.repeated].map(nameCheck),
+    ...await checkSecondNames(clusters),
     ...members.flat(),
   ];
 }
@@ -54,6 +55,28 @@ export async function checkMembers(
 function nameCheck(cluster: string): Check {
   const state = "several clusters have this name, and only the first one is used";
   return { about: "fleet", cluster, subject: "", ...failed(exitCode.failed, state, "Give each one a name of its own") };
+}
+
+/** Finds names of the same cluster, whose objects would be reconciled once for each name. Sends no request. */
+async function checkSecondNames(clusters: readonly FleetCluster[]): Promise<readonly Check[]> {
+  const places = await Promise.all(clusters.map(placeOf));
+  return clusters.flatMap(({ name }, index) => {
+    const first = places.indexOf(places[index]);
+    if (places[index] === undefined || first === index) return [];
+    const state = `it is the same cluster as "${clusters[first]?.name}", so its objects are reconciled twice`;
+    return [{ about: "fleet", cluster: name, subject: "", ...warning(state, "Leave one of the two out") }];
+  });
+}
+
+/** A text for each cluster; undefined when it cannot be connected, which another check reports. */
+async function placeOf(cluster: FleetCluster): Promise<string | undefined> {
+  try {
+    using connection = await cluster.connect();
+    const { server, identity } = connection;
+    return JSON.stringify([server, identity]);
+  } catch {
+    return undefined;
+  }
 }
 
 async function checkMember(

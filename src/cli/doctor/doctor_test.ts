@@ -424,3 +424,25 @@ test("doctor says which clusters of a fleet have the same name", async () => {
   assertMatch(out, /^FAILED +fleet +east: +several clusters have this name, and only the first one is used\. Give/m);
   assertEquals(out.match(/^FAILED +cluster +east: +Cannot use context "a"/mg)?.length, 1, out);
 });
+
+test("doctor warns of two names for one cluster of a fleet", async () => {
+  const folder = await mkdtemp(joinPath(tmpdir(), "pintle-fleet-"));
+  await using _removed = { [Symbol.asyncDispose]: () => removePath(folder) };
+  const file = joinPath(folder, "config.yaml");
+  const clusters = [["a", "https://127.0.0.1:1"], ["b", "https://127.0.0.1:2"]] as const;
+  await writeFile(
+    file,
+    JSON.stringify({
+      clusters: clusters.map(([name, server]) => ({ name, cluster: { server } })),
+      contexts: [["admin", "a"], ["dev", "a"], ["other", "b"]].map(([name, cluster]) => ({
+        name,
+        context: { cluster },
+      })),
+      "current-context": "admin",
+    }),
+  );
+  const { out } = await doctor({}, `--clusters contexts:* --kubeconfig ${file} --connect-timeout 2m`);
+  assertEquals(out.match(/^warning +fleet +.*$/gm)?.map((line) => line.replace(/ {2,}/g, " ")), [
+    'warning fleet dev: it is the same cluster as "admin", so its objects are reconciled twice. Leave one of the two out',
+  ]);
+});
