@@ -13,7 +13,7 @@ import {
   type Resource,
   untypedResource,
 } from "../api/mod.ts";
-import { aborted, scope } from "../async/mod.ts";
+import { scope } from "../async/mod.ts";
 import { type Client, Discovery, loadStoredAccess } from "../client/mod.ts";
 import { environment as processEnvironment, fromBase64 } from "../runtime/mod.ts";
 import type { ClusterProvider, FleetCluster } from "./cluster_provider.ts";
@@ -136,13 +136,15 @@ async function* joined(
   { signal, connect }: { readonly signal: AbortSignal; readonly connect: ConnectOptions },
 ): AsyncGenerator<readonly FleetCluster[]> {
   using watching = scope(signal);
-  using stopped = aborted(watching.signal);
   let changed = Promise.withResolvers<void>();
   const onChange = () => changed.resolve();
   const following = Promise.all([clusters, secrets].map((list) => list.follow(watching.signal, onChange)));
+  let failure: { readonly error: unknown } | undefined;
+  const ended = following.catch((error: unknown) => failure = { error }).then(onChange);
   try {
     while (!watching.signal.aborted) {
-      await Promise.race([changed.promise, stopped, following]);
+      await changed.promise;
+      if (failure !== undefined) throw failure.error;
       changed = Promise.withResolvers<void>();
       const { items } = secrets;
       if (clusters.items === undefined || items === undefined) continue;
@@ -156,7 +158,7 @@ async function* joined(
     }
   } finally {
     watching.abort();
-    await following.catch(() => undefined);
+    await ended;
   }
 }
 
