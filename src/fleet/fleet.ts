@@ -28,7 +28,7 @@ import { errorText, type Logger, logger } from "../observe/mod.ts";
 import { HubTerms } from "./hub_terms.ts";
 import { MemberCluster, type MemberManagerOptions } from "./member_cluster.ts";
 import { type ClusterProvider, distinctClusters, type FleetCluster } from "./cluster_provider.ts";
-import { ReconcileTurns } from "./reconcile_turns.ts";
+import { ClusterTurns, ReconcileTurns } from "./reconcile_turns.ts";
 
 /** Options of a {@link Fleet}. */
 export interface FleetOptions {
@@ -289,9 +289,11 @@ export class Fleet {
   #engage(cluster: FleetCluster): void {
     const { name } = cluster;
     const { metrics } = this.#parts.options;
+    const turns = new ClusterTurns(this.#turns, name);
     const member = new MemberCluster(cluster, {
       manager: this.#managerOptions(name),
-      membership: this.#membership(name),
+      membership: this.#membership(name, turns),
+      onManagerEnded: () => turns[Symbol.dispose](),
       addControllers: (manager) => this.#controllers.forEach((controller) => manager.add(controller)),
       requestTimeoutMs: this.#options.requestTimeoutMs,
       onConnected: (connected) => this.#warnOfSecondName(connected),
@@ -338,10 +340,14 @@ export class Fleet {
     };
   }
 
-  #membership(cluster: string): FleetMembership {
+  #membership(cluster: string, turns: ClusterTurns): FleetMembership {
     const { client, caches } = this.#parts;
-    const turn = (signal: AbortSignal) => this.#turns.take(cluster, signal);
-    return { cluster, hub: { client, caches }, turn, ...(this.#terms === undefined ? {} : { terms: this.#terms }) };
+    return {
+      cluster,
+      hub: { client, caches },
+      turn: turns.take,
+      ...(this.#terms === undefined ? {} : { terms: this.#terms }),
+    };
   }
 
   #recordProblem({ name, regarding }: FleetCluster, error: unknown): void {

@@ -73,6 +73,25 @@ test("a cluster that is reported again while it drains is engaged when it has dr
   await f.until(() => runs === 2);
 });
 
+test("a reconcile that never ends keeps its turn no longer than its cluster is engaged", async () => {
+  const { promise: never } = Promise.withResolvers<never>();
+  const runs: string[] = [];
+  const endless = controller("endless").for(Namespace).reconcile(async (ctx) => {
+    runs.push(ctx.cluster?.name ?? "");
+    return await never;
+  });
+  await using f = createTestFleet([endless], { maxConcurrentReconciles: 1, gracefulShutdownTimeoutMs: 0 });
+  const { a } = f.members;
+  a.put(shop, namespace("shop"));
+  f.provider.set(reachable("a", a));
+  f.start();
+  await f.until(() => runs.length === 1);
+  f.provider.set();
+  for (let turn = 0; turn < 60 && f.fleet.clusters().length > 0; turn++) await f.clock.advance(1_000);
+  f.provider.set(reachable("a", a));
+  await f.until(() => runs.length === 2);
+});
+
 test("a cluster that cannot be connected is reported and tried again; the others work", async () => {
   await using f = createTestFleet([greeter()]);
   const { a, b } = f.members;

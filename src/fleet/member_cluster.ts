@@ -36,6 +36,8 @@ export interface MemberClusterOptions {
   readonly requestTimeoutMs: number | undefined;
   /** Called when a connection is open. */
   readonly onConnected: (member: MemberCluster) => void;
+  /** Called when its Manager has ended, even if a reconcile that ignores its signal has not. */
+  readonly onManagerEnded: () => void;
   /** Called with each problem that keeps the cluster from running. */
   readonly onProblem: (cluster: FleetCluster, error: unknown) => void;
   readonly log: Logger;
@@ -174,6 +176,7 @@ export class MemberCluster {
     } finally {
       this.#connection = undefined;
       this.#restart = undefined;
+      this.#options.onManagerEnded();
     }
   }
 
