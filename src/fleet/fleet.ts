@@ -342,12 +342,8 @@ export class Fleet {
 
   #membership(cluster: string, turns: ClusterTurns): FleetMembership {
     const { client, caches } = this.#parts;
-    return {
-      cluster,
-      hub: { client, caches },
-      turn: turns.take,
-      ...(this.#terms === undefined ? {} : { terms: this.#terms }),
-    };
+    const { take: turn } = turns;
+    return { cluster, hub: { client, caches }, turn, ...(this.#terms === undefined ? {} : { terms: this.#terms }) };
   }
 
   #recordProblem({ name, regarding }: FleetCluster, error: unknown): void {
