@@ -3,7 +3,8 @@
  * every ten seconds, so that a context or a file that is added, changed or removed engages, reconnects or disengages its
  * cluster. A folder can be a Secret that is mounted into the Pod.
  *
- * Guarantees: a file that cannot be used is reported as a problem of its clusters, and tried again; others are not affected.
+ * Guarantees: a file that cannot be used is reported as a problem of its clusters, and tried again; others are not affected. A
+ * cluster is gone when two looks miss it: a file that is being written is empty, incomplete or absent for a moment.
  */
 import { systemClock } from "../async/mod.ts";
 import { type KubeconfigOverrides, loadClusterAccess, loadKubeconfig } from "../client/mod.ts";
@@ -28,8 +29,10 @@ export interface KubeconfigContextsOptions extends ConnectOptions {
   readonly kubeconfig?: string;
 }
 
-/** Milliseconds between two looks at the files. */
-const lookEveryMs = 10_000;
+/** Milliseconds between two looks at the files. With the second look, a change is seen within ten seconds. */
+const lookEveryMs = 9_000;
+/** Milliseconds until the second look. */
+const lookAgainMs = 1_000;
 
 /** Ten times the largest kubeconfig that we know of. */
 const maxFileBytes = 4 * 1024 * 1024;
@@ -110,8 +113,15 @@ function polled(
     name,
     async *watch(signal) {
       let reported: string | undefined;
+      let names: readonly string[] = [];
       while (!signal.aborted) {
-        const clusters = await look();
+        let clusters = await look();
+        if (names.some((name) => !clusters.some((cluster) => cluster.name === name))) {
+          await clock.sleep(lookAgainMs, signal).catch(() => undefined);
+          if (signal.aborted) return;
+          clusters = await look();
+        }
+        names = clusters.map(({ name }) => name);
         const state = JSON.stringify(clusters.map(({ name, revision }) => [name, revision]));
         if (state !== reported) yield clusters;
         reported = state;

@@ -205,6 +205,43 @@ test("a file of a folder that cannot be looked at is a cluster with a problem, a
   );
 });
 
+test("kubeconfigContexts() misses a context only after a second look: a file that is being written is empty at first", async () => {
+  const folder = await mkdtemp(joinPath(tmpdir(), "pintle-fleet-"));
+  await using _removed = { [Symbol.asyncDispose]: () => removePath(folder) };
+  const [whole, empty] = [joinPath(folder, "whole"), joinPath(folder, "empty")];
+  await writeFile(whole, kubeconfig("east", "west"));
+  await writeFile(empty, "");
+  const clock = new VirtualClock();
+  let looks = 0;
+  let emptyLooks: readonly number[] = [2];
+  const environment = {
+    get KUBECONFIG() {
+      return emptyLooks.includes(++looks) ? empty : whole;
+    },
+  };
+  const lookUntil = async (count: number) => {
+    for (let turn = 0; turn < 2_000 && looks < count; turn++) {
+      await clock.advance(1_000);
+      await directoryEntries(folder); // the files are real
+    }
+  };
+  const reports: (readonly string[])[] = [];
+  await using _followed = follow({
+    name: "all",
+    async *watch(signal) {
+      for await (const list of kubeconfigContexts({ clock, environment }).watch(signal)) {
+        reports.push(list.map(({ name }) => name));
+        yield list;
+      }
+    },
+  });
+  await lookUntil(5);
+  assertEquals(reports, [["east", "west"]]);
+  emptyLooks = [looks + 1, looks + 2];
+  await lookUntil(looks + 4);
+  assertEquals(reports, [["east", "west"], [], ["east", "west"]]);
+});
+
 test("kubeconfigFolder() and kubeconfigContexts() notice changed files", async () => {
   const folder = await mkdtemp(joinPath(tmpdir(), "pintle-fleet-"));
   await using _removed = { [Symbol.asyncDispose]: () => removePath(folder) };
