@@ -11,6 +11,11 @@ import type { Transport } from "../client/mod.ts";
 export interface ClusterConnection extends Disposable {
   /** The URL of the API server. If it changes, the cluster counts as another one, and its caches are filled anew. */
   readonly server: string;
+  /**
+   * Tells clusters apart that have the same URL one after the other, such as a hash of what the server proves itself by. If it
+   * changes, the cluster counts as another one, as with `server`. @default the URL alone tells
+   */
+  readonly identity?: string;
   /** Sends the requests. */
   readonly transport: Transport;
   /** Returns the transport of one controller, which may add its credentials. @default `transport` */
@@ -39,6 +44,7 @@ export interface FleetCluster {
  *
  * @example A provider that asks an inventory each minute
  * ```ts
+ * import { setTimeout } from "node:timers/promises";
  * import type { ClusterProvider, FleetCluster } from "@pintle/controller";
  *
  * function inventory(read: () => Promise<readonly FleetCluster[]>): ClusterProvider {
@@ -47,7 +53,7 @@ export interface FleetCluster {
  *     async *watch(signal) {
  *       while (!signal.aborted) {
  *         yield await read();
- *         await new Promise((resolve) => setTimeout(resolve, 60_000));
+ *         await setTimeout(60_000, undefined, { signal });
  *       }
  *     },
  *   };
@@ -63,6 +69,24 @@ export interface ClusterProvider {
    * with backoff; until then the clusters stay as they are.
    */
   watch(signal: AbortSignal): AsyncIterable<readonly FleetCluster[]>;
+}
+
+/** The clusters of a report. Of several with the same name the first one counts. */
+export interface DistinctClusters {
+  readonly clusters: ReadonlyMap<string, FleetCluster>;
+  /** The names that occur more than once. */
+  readonly repeated: ReadonlySet<string>;
+}
+
+/** Finds the clusters by their names. */
+export function distinctClusters(reported: readonly FleetCluster[]): DistinctClusters {
+  const clusters = new Map<string, FleetCluster>();
+  const repeated = new Set<string>();
+  for (const cluster of reported) {
+    if (clusters.has(cluster.name)) repeated.add(cluster.name);
+    else clusters.set(cluster.name, cluster);
+  }
+  return { clusters, repeated };
 }
 
 /**

@@ -27,8 +27,8 @@ import {
 import { errorText, type Logger, logger } from "../observe/mod.ts";
 import { HubTerms } from "./hub_terms.ts";
 import { MemberCluster, type MemberManagerOptions } from "./member_cluster.ts";
-import type { ClusterProvider, FleetCluster } from "./cluster_provider.ts";
-import { ReconcileTurns } from "./reconcile_turns.ts";
+import { type ClusterProvider, distinctClusters, type FleetCluster } from "./cluster_provider.ts";
+import { ClusterTurns, ReconcileTurns } from "./reconcile_turns.ts";
 
 /** Options of a {@link Fleet}. */
 export interface FleetOptions {
@@ -249,13 +249,14 @@ export class Fleet {
     const backoff = new Backoff({ initialMs: 1_000, maxMs: 60_000, jitter: 1, resetAfterMs: 120_000, clock, random });
     while (!stop.aborted) {
       try {
-        for await (const clusters of provider.watch(stop)) {
-          if (stop.aborted) return;
+        const reports = provider.watch(stop)[Symbol.asyncIterator]();
+        while (true) {
+          // A provider that waits for something else than the signal does not keep the process from stopping.
+          const report = await untilAborted(reports.next(), stop);
+          if (report.done === true) throw new Error("it ended");
           this.#providerProblem = undefined;
-          this.#report(clusters);
+          this.#report(report.value);
         }
-        if (stop.aborted) return;
-        throw new Error("it ended");
       } catch (error) {
         if (stop.aborted) return;
         this.#providerProblem = errorText(error);
@@ -266,11 +267,9 @@ export class Fleet {
   }
 
   #report(clusters: readonly FleetCluster[]): void {
-    const reported = new Map<string, FleetCluster>();
-    for (const cluster of clusters) {
-      if (reported.has(cluster.name)) {
-        this.#log.error("two clusters have the same name, using the first one", { cluster: cluster.name });
-      } else reported.set(cluster.name, cluster);
+    const { clusters: reported, repeated } = distinctClusters(clusters);
+    for (const cluster of repeated) {
+      this.#log.error("several clusters have the same name, using the first one", { cluster });
     }
     this.#reported = reported;
     this.#converge();
@@ -290,11 +289,14 @@ export class Fleet {
   #engage(cluster: FleetCluster): void {
     const { name } = cluster;
     const { metrics } = this.#parts.options;
+    const turns = new ClusterTurns(this.#turns, name);
     const member = new MemberCluster(cluster, {
       manager: this.#managerOptions(name),
-      membership: this.#membership(name),
+      membership: this.#membership(name, turns),
+      onManagerEnded: () => turns[Symbol.dispose](),
       addControllers: (manager) => this.#controllers.forEach((controller) => manager.add(controller)),
       requestTimeoutMs: this.#options.requestTimeoutMs,
+      onConnected: (connected) => this.#warnOfSecondName(connected),
       onProblem: (at, error) => this.#recordProblem(at, error),
       log: this.#log,
     });
@@ -314,6 +316,14 @@ export class Fleet {
     this.#running.add(running);
   }
 
+  /** Both names work, as two operators would: what depends on the name is written by each in turn. */
+  #warnOfSecondName(member: MemberCluster): void {
+    const other = [...this.#members.values()].find((one) => one !== member && one.isSameAs(member));
+    if (other === undefined) return;
+    const [cluster, sameAs] = [member.name, other.name];
+    this.#log.warn("two clusters are the same one, so its objects are reconciled twice", { cluster, sameAs });
+  }
+
   #managerOptions(cluster: string): MemberManagerOptions {
     const { client: _client, leaderElection: _election, prepare: _prepare, metrics, recorder, ...shared } =
       this.#parts.options;
@@ -330,9 +340,9 @@ export class Fleet {
     };
   }
 
-  #membership(cluster: string): FleetMembership {
+  #membership(cluster: string, turns: ClusterTurns): FleetMembership {
     const { client, caches } = this.#parts;
-    const turn = (signal: AbortSignal) => this.#turns.take(cluster, signal);
+    const { take: turn } = turns;
     return { cluster, hub: { client, caches }, turn, ...(this.#terms === undefined ? {} : { terms: this.#terms }) };
   }
 

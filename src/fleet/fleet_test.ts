@@ -1,8 +1,12 @@
 import { assert, assertEquals, assertMatch, assertThrows, test } from "../../tests/testing.ts";
 import { builtin } from "../api/mod.ts";
+import { drain, seededRandom, VirtualClock } from "../async/mod.ts";
 import { Client } from "../client/mod.ts";
 import { controller, done, inHub, manifest } from "../controller/mod.ts";
-import { MetricsRegistry } from "../observe/mod.ts";
+import { Manager } from "../manager/mod.ts";
+import { configureLogging, MetricsRegistry } from "../observe/mod.ts";
+import type { ClusterProvider } from "./cluster_provider.ts";
+import { Fleet } from "./fleet.ts";
 import { connectionTo, createTestFleet, greeter, greeting, namespace, reachable } from "./testing/test_fleet.ts";
 import { FakeLeaseServer } from "../manager/testing/fake_lease_server.ts";
 import { FakeCluster } from "../../tests/fakes/cluster.ts";
@@ -67,6 +71,25 @@ test("a cluster that is reported again while it drains is engaged when it has dr
   assertEquals(runs, 1);
   finish();
   await f.until(() => runs === 2);
+});
+
+test("a reconcile that never ends keeps its turn no longer than its cluster is engaged", async () => {
+  const { promise: never } = Promise.withResolvers<never>();
+  const runs: string[] = [];
+  const endless = controller("endless").for(Namespace).reconcile(async (ctx) => {
+    runs.push(ctx.cluster?.name ?? "");
+    return await never;
+  });
+  await using f = createTestFleet([endless], { maxConcurrentReconciles: 1, gracefulShutdownTimeoutMs: 0 });
+  const { a } = f.members;
+  a.put(shop, namespace("shop"));
+  f.provider.set(reachable("a", a));
+  f.start();
+  await f.until(() => runs.length === 1);
+  f.provider.set();
+  for (let turn = 0; turn < 60 && f.fleet.clusters().length > 0; turn++) await f.clock.advance(1_000);
+  f.provider.set(reachable("a", a));
+  await f.until(() => runs.length === 2);
 });
 
 test("a cluster that cannot be connected is reported and tried again; the others work", async () => {
@@ -173,6 +196,42 @@ test("a cluster that gets another server starts anew", async () => {
   assertEquals([a.openWatches, f.fleet.clusters()[0]?.server], [0, "https://b"]);
 });
 
+test("a cluster that was created anew at the address of the old one starts anew: no cache has objects of both", async () => {
+  await using f = createTestFleet([greeter()]);
+  const { a, b } = f.members;
+  a.put(shop, namespace("shop"));
+  const created = (cluster: FakeCluster, identity: string) => ({
+    ...reachable("x", cluster, identity),
+    connect: () => Promise.resolve(connectionTo(cluster, { identity })),
+  });
+  f.provider.set(created(a, "1"));
+  f.start();
+  await f.until(() => clusterIn(a) !== undefined);
+  b.put("/api/v1/namespaces/other", namespace("other"));
+  for (let index = 0; index < 20; index++) b.put(`/api/v1/namespaces/n${index}`, namespace(`n${index}`));
+  f.provider.set(created(b, "2"));
+  await f.until(() => b.get(greeting("other")) !== undefined);
+  const namespaces = f.fleet.managers().get("x")?.caches.list(Namespace, {}) ?? [];
+  assertEquals([a.openWatches, namespaces.length, clusterIn(b)], [0, 21, undefined]);
+});
+
+test("two names for one cluster are warned about, and other clusters with the same URL are not", async () => {
+  let log = "";
+  using _logging = configureLogging({ level: "warn", write: (text) => log += text });
+  await using f = createTestFleet([greeter()]);
+  const at = (name: string, identity: string, cluster: FakeCluster) => ({
+    ...reachable(name, cluster),
+    connect: () => Promise.resolve(connectionTo(cluster, { identity })),
+  });
+  f.provider.set(at("admin", "1", f.members.a), at("other", "2", f.members.b));
+  f.start();
+  await f.until(() => f.fleet.isIdle());
+  assertEquals(log, "");
+  f.provider.set(at("admin", "1", f.members.a), at("other", "2", f.members.b), at("dev", "1", f.members.a));
+  await f.until(() => f.fleet.clusters().length === 3 && f.fleet.isIdle());
+  assertMatch(log, /two clusters are the same one, so its objects are reconciled twice +cluster=dev sameAs=admin\n$/);
+});
+
 test("a provider that fails is watched again, and the clusters stay as they are", async () => {
   await using f = createTestFleet([greeter()]);
   const { a } = f.members;
@@ -185,6 +244,32 @@ test("a provider that fails is watched again, and the clusters stay as they are"
   await f.clock.advance(5_000);
   a.put(shop, namespace("shop"));
   await f.until(() => clusterIn(a) !== undefined);
+});
+
+test("a provider that does not look at its signal does not delay the stop", async () => {
+  const { promise: never } = Promise.withResolvers<never>();
+  const hub = new FakeCluster();
+  const clock = new VirtualClock();
+  const manager = new Manager({ client: new Client(hub.transport, { clock }), clock, random: seededRandom(1) });
+  const provider: ClusterProvider = {
+    name: "an inventory",
+    async *watch() {
+      yield [reachable("a", hub)];
+      await never;
+    },
+  };
+  const fleet = new Fleet({ hub: manager, provider });
+  fleet.add(greeter());
+  const stop = new AbortController();
+  const startedAt = clock.monotonic();
+  const running = fleet.run(stop.signal);
+  for (let turn = 0; turn < 2_000 && !fleet.isIdle(); turn++) await drain();
+  stop.abort();
+  let hasEnded = false;
+  running.then(() => hasEnded = true, () => undefined);
+  for (let turn = 0; turn < 60 && !hasEnded; turn++) await clock.advance(1_000);
+  await running;
+  assertEquals([fleet.clusters(), clock.monotonic() - startedAt < 5_000], [[], true]);
 });
 
 test("the process leads in all clusters or in none, and releases the Lease after the last write of any cluster", async () => {

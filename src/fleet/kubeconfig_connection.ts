@@ -5,7 +5,7 @@ import { createHash } from "node:crypto";
 import { type Clock, type Random, systemClock } from "../async/mod.ts";
 import { type ClusterAccess, clusterTransport, measuredTransport } from "../client/mod.ts";
 import type { MetricsRegistry } from "../observe/mod.ts";
-import { type Environment, environment as processEnvironment } from "../runtime/mod.ts";
+import { type Environment, environment as processEnvironment, findText } from "../runtime/mod.ts";
 import type { ClusterConnection } from "./cluster_provider.ts";
 
 /** How a provider connects to its clusters. */
@@ -22,15 +22,33 @@ export interface ConnectOptions {
   readonly random?: Random;
 }
 
-/** Opens the connection; nothing is sent yet. */
-export function connectionOf(access: ClusterAccess, options: ConnectOptions): ClusterConnection {
-  const { environment = processEnvironment(), metrics, clock = systemClock } = options;
+/**
+ * Opens the connection; nothing is sent yet.
+ *
+ * @param options `uid`: that of the object which describes the cluster, if another object means another cluster
+ */
+export async function connectionOf(
+  access: ClusterAccess,
+  options: ConnectOptions & { readonly uid?: string },
+): Promise<ClusterConnection> {
+  const { environment = processEnvironment(), metrics, clock = systemClock, uid } = options;
   const { server } = access;
+  const identity = revisionOf([uid, await identityOf(access)]);
   const own = clusterTransport(access, { ...options, environment });
   const transport = metrics === undefined
     ? own
     : measuredTransport(own, { metrics, host: new URL(server).host, clock });
-  return { server, transport, [Symbol.dispose]: () => own[Symbol.dispose]() };
+  return { server, identity, transport, [Symbol.dispose]: () => own[Symbol.dispose]() };
+}
+
+/**
+ * What makes the server at a URL the one of this cluster: who signs its certificate, and the way to it. A cluster that was
+ * created anew at the address of an old one has another certificate authority.
+ */
+async function identityOf({ certificateAuthority: ca, serverName, proxy }: ClusterAccess): Promise<unknown> {
+  const pem = ca?.kind === "file" ? await findText(ca.path) : ca?.pem.reveal();
+  // Without the credentials of the proxy, which may change.
+  return [pem, serverName, URL.parse(proxy ?? "")?.host];
 }
 
 /** A text that changes when the content does, and does not show it. */

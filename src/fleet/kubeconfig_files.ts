@@ -3,7 +3,8 @@
  * every ten seconds, so that a context or a file that is added, changed or removed engages, reconnects or disengages its
  * cluster. A folder can be a Secret that is mounted into the Pod.
  *
- * Guarantees: a file that cannot be used is reported as a problem of its clusters, and tried again; others are not affected.
+ * Guarantees: a file that cannot be used is reported as a problem of its clusters, and tried again; others are not affected. A
+ * cluster is gone when two looks miss it: a file that is being written is empty, incomplete or absent for a moment.
  */
 import { systemClock } from "../async/mod.ts";
 import { type KubeconfigOverrides, loadClusterAccess, loadKubeconfig } from "../client/mod.ts";
@@ -28,8 +29,10 @@ export interface KubeconfigContextsOptions extends ConnectOptions {
   readonly kubeconfig?: string;
 }
 
-/** Milliseconds between two looks at the files. */
-const lookEveryMs = 10_000;
+/** Milliseconds between two looks at the files. With the second look, a change is seen within ten seconds. */
+const lookEveryMs = 9_000;
+/** Milliseconds until the second look. */
+const lookAgainMs = 1_000;
 
 /** Ten times the largest kubeconfig that we know of. */
 const maxFileBytes = 4 * 1024 * 1024;
@@ -82,13 +85,22 @@ export function kubeconfigFolder(path: string, options: KubeconfigFolderOptions 
     const clusters: FleetCluster[] = [];
     for (const file of await directoryEntries(path)) {
       const kubeconfig = joinPath(path, file);
-      if (file.startsWith(".") || (await fileStat(kubeconfig))?.kind !== "file") continue;
+      if (file.startsWith(".") || !(await isCandidate(kubeconfig))) continue;
       const name = file.replace(/\.(ya?ml|conf|kubeconfig)$/, "");
       const revision = revisionOf(await findText(kubeconfig, { maxBytes: maxFileBytes }).catch(String));
       clusters.push(clusterOf({ name, revision, overrides: { kubeconfig } }, options));
     }
     return clusters;
   });
+}
+
+/** False for folders, pipes and links to nothing. What cannot be looked at, as a link to itself, is a problem of its cluster. */
+async function isCandidate(path: string): Promise<boolean> {
+  try {
+    return (await fileStat(path))?.kind === "file";
+  } catch {
+    return true;
+  }
 }
 
 /** Reports the clusters at once, and again when they have changed. */
@@ -101,8 +113,15 @@ function polled(
     name,
     async *watch(signal) {
       let reported: string | undefined;
+      let names: readonly string[] = [];
       while (!signal.aborted) {
-        const clusters = await look();
+        let clusters = await look();
+        if (names.some((name) => !clusters.some((cluster) => cluster.name === name))) {
+          await clock.sleep(lookAgainMs, signal).catch(() => undefined);
+          if (signal.aborted) return;
+          clusters = await look();
+        }
+        names = clusters.map(({ name }) => name);
         const state = JSON.stringify(clusters.map(({ name, revision }) => [name, revision]));
         if (state !== reported) yield clusters;
         reported = state;
@@ -126,7 +145,7 @@ function clusterOf({ name, revision, overrides }: FileCluster, options: ConnectO
       const environment: Environment = options.environment ?? processEnvironment();
       const home = homeDirectory(environment);
       const { workingDirectory } = processFacts();
-      return connectionOf(await loadClusterAccess({ overrides, environment, home, workingDirectory }), options);
+      return await connectionOf(await loadClusterAccess({ overrides, environment, home, workingDirectory }), options);
     },
   };
 }

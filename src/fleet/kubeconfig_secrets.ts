@@ -13,7 +13,7 @@ import {
   type Resource,
   untypedResource,
 } from "../api/mod.ts";
-import { aborted, scope } from "../async/mod.ts";
+import { scope } from "../async/mod.ts";
 import { type Client, Discovery, loadStoredAccess } from "../client/mod.ts";
 import { environment as processEnvironment, fromBase64 } from "../runtime/mod.ts";
 import type { ClusterProvider, FleetCluster } from "./cluster_provider.ts";
@@ -136,13 +136,15 @@ async function* joined(
   { signal, connect }: { readonly signal: AbortSignal; readonly connect: ConnectOptions },
 ): AsyncGenerator<readonly FleetCluster[]> {
   using watching = scope(signal);
-  using stopped = aborted(watching.signal);
   let changed = Promise.withResolvers<void>();
   const onChange = () => changed.resolve();
   const following = Promise.all([clusters, secrets].map((list) => list.follow(watching.signal, onChange)));
+  let failure: { readonly error: unknown } | undefined;
+  const ended = following.catch((error: unknown) => failure = { error }).then(onChange);
   try {
     while (!watching.signal.aborted) {
-      await Promise.race([changed.promise, stopped, following]);
+      await changed.promise;
+      if (failure !== undefined) throw failure.error;
       changed = Promise.withResolvers<void>();
       const { items } = secrets;
       if (clusters.items === undefined || items === undefined) continue;
@@ -156,7 +158,7 @@ async function* joined(
     }
   } finally {
     watching.abort();
-    await following.catch(() => undefined);
+    await ended;
   }
 }
 
@@ -188,20 +190,22 @@ interface StoredCluster {
   /** In base64. */
   readonly data: string;
   readonly connect: ConnectOptions;
-  /** @default the Secret */
+  /** The object that is the cluster: another one of its name is another cluster. @default none, Events are about the Secret */
   readonly regarding?: KubeObject;
 }
 
 function clusterOf(secret: Secret, { name, data, connect, regarding }: StoredCluster): FleetCluster {
   const { apiVersion, kind, metadata } = secret;
+  const uid = regarding?.metadata.uid;
   return {
     name,
-    revision: revisionOf(data),
+    revision: revisionOf([uid, data]),
     regarding: regarding ?? { apiVersion, kind, metadata },
     async connect() {
       const text = new TextDecoder().decode(fromBase64(data));
       const { environment = processEnvironment() } = connect;
-      return connectionOf(await loadStoredAccess(text, { origin: `Secret ${keyOf(secret)}`, environment }), connect);
+      const access = await loadStoredAccess(text, { origin: `Secret ${keyOf(secret)}`, environment });
+      return await connectionOf(access, { ...connect, uid });
     },
   };
 }

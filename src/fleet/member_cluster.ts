@@ -6,7 +6,7 @@
  * | connecting | the connection is open                        | running    |
  * | connecting | it cannot be opened                           | failed     |
  * | running    | the Manager of the cluster ends with an error | failed     |
- * | running    | the provider reports another server           | connecting |
+ * | running    | the name leads to another cluster             | connecting |
  * | failed     | the backoff has passed, or a new revision     | connecting |
  * | any        | the provider reports the cluster no more      | draining   |
  *
@@ -34,6 +34,10 @@ export interface MemberClusterOptions {
   readonly addControllers: (manager: Manager) => void;
   /** Milliseconds of a request. */
   readonly requestTimeoutMs: number | undefined;
+  /** Called when a connection is open. */
+  readonly onConnected: (member: MemberCluster) => void;
+  /** Called when its Manager has ended, even if a reconcile that ignores its signal has not. */
+  readonly onManagerEnded: () => void;
   /** Called with each problem that keeps the cluster from running. */
   readonly onProblem: (cluster: FleetCluster, error: unknown) => void;
   readonly log: Logger;
@@ -99,6 +103,12 @@ export class MemberCluster {
     }
   }
 
+  /** True if both are connected to the same cluster. */
+  isSameAs(other: MemberCluster): boolean {
+    const [one, two] = [this.#connection, other.#connection];
+    return one !== undefined && two !== undefined && one.leadsTo(two.current);
+  }
+
   /** True while it stops, and afterwards. */
   get isEnding(): boolean {
     return this.#stop.signal.aborted;
@@ -143,7 +153,7 @@ export class MemberCluster {
     log.info("cluster disengaged", { cluster: this.name });
   }
 
-  /** Connects, and runs a Manager until the end, or until the cluster has another server. @throws what ended it otherwise */
+  /** Connects, and runs a Manager until the end, or until the name leads to another cluster. @throws what ended it otherwise */
   async #runOnce(): Promise<void> {
     const { manager: options, membership, addControllers, requestTimeoutMs } = this.#options;
     this.#state = { kind: "connecting" };
@@ -160,11 +170,13 @@ export class MemberCluster {
     this.#connection = connection;
     this.#restart = () => stopping.abort();
     this.#state = { kind: "running", manager, server: connection.server };
+    this.#options.onConnected(this);
     try {
       await manager.run(stopping.signal);
     } finally {
       this.#connection = undefined;
       this.#restart = undefined;
+      this.#options.onManagerEnded();
     }
   }
 
@@ -203,12 +215,12 @@ export class MemberCluster {
 
   #use(open: OpenConnection, connection: ClusterConnection): void {
     const { log } = this.#options;
-    if (connection.server === open.server) {
+    if (open.leadsTo(connection)) {
       log.info("credentials replaced", { cluster: this.name });
       return open.replace(connection);
     }
-    // Another server has other objects and versions.
-    log.info("cluster has another server, starting anew", { cluster: this.name, server: connection.server });
+    // Another cluster has other objects and versions.
+    log.info("cluster was replaced by another one, starting anew", { cluster: this.name, server: connection.server });
     connection[Symbol.dispose]();
     this.#restart?.();
   }

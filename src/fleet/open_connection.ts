@@ -22,8 +22,17 @@ export class OpenConnection implements Disposable {
     this.#clock = clock;
   }
 
+  get current(): ClusterConnection {
+    return this.#current;
+  }
+
   get server(): string {
     return this.#current.server;
+  }
+
+  /** True if both lead to the same cluster, so that what was read from one is valid for the other. */
+  leadsTo({ server, identity }: ClusterConnection): boolean {
+    return server === this.#current.server && identity === this.#current.identity;
   }
 
   /** Sends each request over the connection that is current when it begins. */

@@ -98,6 +98,35 @@ export class ReconcileTurns {
   }
 }
 
+/** The turns of one cluster. Disposing it gives back those of reconciles that have not ended with their Manager. */
+export class ClusterTurns implements Disposable {
+  readonly #turns: ReconcileTurns;
+  readonly #cluster: string;
+  readonly #held = new Set<Disposable>();
+
+  constructor(turns: ReconcileTurns, cluster: string) {
+    this.#turns = turns;
+    this.#cluster = cluster;
+  }
+
+  /** Waits for a turn. @throws the signal's reason */
+  readonly take = async (signal: AbortSignal): Promise<Disposable> => {
+    const turn = await this.#turns.take(this.#cluster, signal);
+    this.#held.add(turn);
+    return {
+      [Symbol.dispose]: () => {
+        this.#held.delete(turn);
+        turn[Symbol.dispose]();
+      },
+    };
+  };
+
+  [Symbol.dispose](): void {
+    for (const turn of this.#held) turn[Symbol.dispose]();
+    this.#held.clear();
+  }
+}
+
 function isBefore(one: Lane, other: Lane): boolean {
   return one.running === other.running ? one.servedAt < other.servedAt : one.running < other.running;
 }

@@ -87,12 +87,14 @@ export class ForeignObjects {
     this.#add(path, created, undefined);
   }
 
-  /** Gives a dependent another controller: the Namespace `default`. */
+  /** Gives a dependent another controller: the Namespace `default`, or `kube-system` to what `default` controls already. */
   async takeOver(path: string): Promise<void> {
     const { server, recorder } = this.#options;
     const dependent = server.at(path, true);
-    const newOwner = server.at("/api/v1/namespaces/default", true);
-    if (dependent === undefined || controllerOf(dependent) === undefined || newOwner === undefined) return;
+    const present = dependent && controllerOf(dependent);
+    const newOwner = ["default", "kube-system"].map((name) => server.at(`/api/v1/namespaces/${name}`, true))
+      .find((namespace) => namespace?.metadata.uid !== present?.uid);
+    if (dependent === undefined || present === undefined || newOwner === undefined) return;
     if (this.has(path)) return;
     const { uid = "", name = "" } = newOwner.metadata;
     const owner: OwnerReference = { apiVersion: "v1", kind: "Namespace", name, uid, controller: true };

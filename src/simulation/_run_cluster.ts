@@ -135,11 +135,19 @@ export class RunCluster {
       actAsUser: (action, path, body) => this.users.act(action, path, body),
       deleteLease: (process) => events.deleteLease(process.owner),
       onWrite: (process, request) => {
-        this.#prompt.onWrite();
+        if (!this.#isForMember(request)) this.#prompt.onWrite();
         events.onWrite(process.owner, request);
         if (request.method === "DELETE") this.users.noteDelete(new URL(request.url).pathname);
       },
     });
+  }
+
+  /** True for a write in the hub by a controller of the members: it comes when the member that it is about lets it. */
+  #isForMember({ url }: Request): boolean {
+    const { place, controllers } = this.#options;
+    if (place !== "hub") return false;
+    const manager = new URL(url).searchParams.get("fieldManager");
+    return !controllers.some(({ name, options }) => options.runsIn === "hub" && name === manager);
   }
 
   /** True for a member of a fleet. */

@@ -38,3 +38,15 @@ test("a user edits an object of the operator, and another client annotates it fo
   assertEquals([await users.undoAfterWrite(), await users.undoAfterWrite()], [true, false]);
   assertEquals([server.at(path)?.metadata.annotations, users.violations()], [undefined, []]);
 });
+
+test("a user takes over what a Namespace controls by giving it another Namespace", async () => {
+  const { server, users } = await start();
+  using _ending = server;
+  const { uid = "" } = server.at("/api/v1/namespaces/default", true)?.metadata ?? {};
+  const ownerReferences = [{ apiVersion: "v1", kind: "Namespace", name: "default", uid, controller: true }];
+  const metadata = { name: "owned", ownerReferences };
+  await server.client.raw(maps, { method: "POST", body: JSON.stringify({ metadata }) });
+  await users.act("takeover", `${maps}/owned`, body);
+  const [owner] = server.at(`${maps}/owned`)?.metadata.ownerReferences ?? [];
+  assertEquals([owner?.name, owner?.uid === uid], ["kube-system", false]);
+});

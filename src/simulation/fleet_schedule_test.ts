@@ -111,6 +111,23 @@ test("a controller that reads in the hub and writes in the members breaks no inv
   assertEquals(findings.map(({ plan, violations }) => ({ plan, violations })), []);
 });
 
+test("a report in the hub about a member waits for that member, and breaks no invariant", async () => {
+  const reporter = controller("reporter").for(Secret).owns(ConfigMap).uses(Settings, ["create", "patch"]).reconcile(
+    async (ctx) => {
+      const { namespace, name = "" } = ctx.object.metadata;
+      await ctx.apply(manifest(ConfigMap, { metadata: { namespace, name }, data: {} }));
+      const report = manifest(ConfigMap, { metadata: { namespace, name: `${ctx.cluster?.name}-${name}` }, data: {} });
+      await ctx.hub.client.apply(ConfigMap, report, { fieldManager: "reporter" });
+      return done;
+    },
+  );
+  const { findings } = await simulate({
+    ...{ controller: reporter, workloads: [{ name: "create", steps: [{ kind: "create", object: secret }] }] },
+    ...{ members: 2, kinds: new Set(["slow"] as const) },
+  });
+  assertEquals(findings.map(({ plan, violations }) => ({ plan, violations })), []);
+});
+
 test("without a fleet, the hub of a workload is the cluster itself", async () => {
   const { outcome } = await runSchedule({ controllers: [copier], workload: hubWorkload });
   assertEquals(outcome.outcomes, ["done", "done", "done"]);

@@ -159,6 +159,11 @@ test("install-crds, run --once --record, replay and why work in each cluster of 
   assertEquals(partly.code, 1, partly.stderr);
   assertMatch(partly.stderr, /Cannot install in 1 of 3 clusters: gone: /);
   assertMatch(partly.stdout, /^west: .* unchanged$/m);
+  rmSync(join(folder, "gone.yaml"));
+  writeFileSync(join(folder, "west.yml"), west.cluster.kubeconfig, { mode: 0o600 });
+  const repeated = await runBinary(["install-crds", "foo", ...clusters], { kubeconfig });
+  assertEquals(repeated.code, 1, repeated.stderr);
+  assertMatch(repeated.stderr, /Cannot install in 1 of 3 clusters: west: several clusters have this name/);
 });
 
 interface Clusters {

@@ -1,18 +1,18 @@
 /** firstClusters(): the clusters that a provider reports first, each with a Connection, for commands that end. */
 import { scope, untilAborted } from "../../async/mod.ts";
 import { Client } from "../../client/mod.ts";
-import type { ClusterProvider, FleetCluster } from "../../fleet/mod.ts";
+import { type ClusterProvider, type DistinctClusters, distinctClusters, type FleetCluster } from "../../fleet/mod.ts";
 import { printable } from "../../observe/mod.ts";
 import type { Session } from "../command/mod.ts";
 import type { Connection } from "../connection/mod.ts";
 
 /** Waits for the first report. @throws Error of the provider; the reason of `signal` when there is none in time */
-export async function firstClusters(provider: ClusterProvider, signal: AbortSignal): Promise<readonly FleetCluster[]> {
+export async function firstClusters(provider: ClusterProvider, signal: AbortSignal): Promise<DistinctClusters> {
   using watching = scope(signal);
   const reports = provider.watch(watching.signal)[Symbol.asyncIterator]();
   try {
     const report = await untilAborted(reports.next(), signal);
-    return report.done === true ? [] : report.value;
+    return distinctClusters(report.done === true ? [] : report.value);
   } finally {
     watching.abort();
     await reports.return?.();

@@ -6,7 +6,7 @@
  * that failed are named at the end. A second run continues.
  */
 import { isAbortOf, scope } from "../../async/mod.ts";
-import type { FleetCluster } from "../../fleet/mod.ts";
+import type { DistinctClusters } from "../../fleet/mod.ts";
 import type { AccessPlace } from "../../manager/mod.ts";
 import { errorText, printable } from "../../observe/mod.ts";
 import type { Crd } from "../../schema/mod.ts";
@@ -46,8 +46,8 @@ export async function installInFleet(options: InstallInFleetOptions): Promise<vo
   if (inHub.length > 0) await installIn({ connection: hub, crds: inHub, prefix: "" });
   const crds = crdsOf("members");
   if (crds.length === 0) return;
-  const clusters = await clustersOf(options);
-  const failures = await Promise.all(clusters.map(async (cluster) => {
+  const { clusters, repeated } = await clustersOf(options);
+  const failures = await Promise.all([...clusters.values()].map(async (cluster) => {
     const name = printable(cluster.name);
     try {
       using connection = await connectMember(cluster, session);
@@ -57,10 +57,13 @@ export async function installInFleet(options: InstallInFleetOptions): Promise<vo
       return [`${name}: ${errorText(error)}`];
     }
   }));
-  const failed = failures.flat();
+  const unnamed = [...repeated].map((name) =>
+    `${printable(name)}: several clusters have this name, only the first is used`
+  );
+  const failed = [...failures.flat(), ...unnamed];
   if (failed.length === 0) return;
   throw commandFailure(
-    `Cannot install in ${failed.length} of ${count(clusters.length, "cluster")}: ${failed.join("; ")}`,
+    `Cannot install in ${failed.length} of ${count(clusters.size + repeated.size, "cluster")}: ${failed.join("; ")}`,
     "See what they lack with doctor --clusters, then run it again: it continues where it stopped",
   );
 }
@@ -68,14 +71,14 @@ export async function installInFleet(options: InstallInFleetOptions): Promise<vo
 /** The clusters that the provider reports. @throws CommandError when there are none in time */
 async function clustersOf(
   { hub, source, session, signal, flags }: InstallInFleetOptions,
-): Promise<readonly FleetCluster[]> {
+): Promise<DistinctClusters> {
   const { connectTimeout, kubeconfig } = flags;
   const provider = providerOf(source, { client: hub.client, session, kubeconfig });
   using limited = scope(signal, { timeoutMs: connectTimeout, clock: session.processEnvironment.clock });
   let state = "it reports no clusters";
   try {
-    const clusters = await firstClusters(provider, limited.signal);
-    if (clusters.length > 0) return clusters;
+    const reported = await firstClusters(provider, limited.signal);
+    if (reported.clusters.size > 0) return reported;
   } catch (error) {
     state = isAbortOf(limited.signal, error) ? "no list of clusters in time" : errorText(error);
   }

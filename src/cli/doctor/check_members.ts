@@ -5,7 +5,7 @@
  * a delay for the others.
  */
 import { isAbortOf, scope } from "../../async/mod.ts";
-import type { FleetCluster } from "../../fleet/mod.ts";
+import type { DistinctClusters, FleetCluster } from "../../fleet/mod.ts";
 import { exitCode } from "../command/mod.ts";
 import { connectMember, firstClusters, providerOf } from "../clusters/mod.ts";
 import { type Check, type DoctorContext, failed, ok, warning } from "./check.ts";
@@ -29,21 +29,54 @@ export async function checkMembers(
   if (source === undefined) return [];
   const provider = providerOf(source, { client, session, kubeconfig });
   using limited = scope(signal, { timeoutMs: connectTimeout, clock: session.processEnvironment.clock });
-  let clusters: readonly FleetCluster[];
+  let reported: DistinctClusters;
   try {
-    clusters = await firstClusters(provider, limited.signal);
+    reported = await firstClusters(provider, limited.signal);
   } catch (error) {
     const state = isAbortOf(limited.signal, error) ? "no list of clusters in time" : messageOf(error);
     const advice = "Check the value of --clusters and the permissions in the hub";
     return [{ about: "fleet", subject: provider.name, ...failed(exitCode.unreachable, state, advice) }];
   }
+  const clusters = [...reported.clusters.values()];
   const finding = clusters.length === 0
     ? warning("no clusters", "Nothing is reconciled until there is one")
     : ok(`${clusters.length} clusters`);
   const members = await Promise.all(
     clusters.map((cluster) => checkMember(cluster, context, { check, connectTimeout })),
   );
-  return [{ about: "fleet", subject: provider.name, ...finding }, ...members.flat()];
+  return [
+    { about: "fleet", subject: provider.name, ...finding },
+    ...[...reported.repeated].map(nameCheck),
+    ...await checkSecondNames(clusters),
+    ...members.flat(),
+  ];
+}
+
+function nameCheck(cluster: string): Check {
+  const state = "several clusters have this name, and only the first one is used";
+  return { about: "fleet", cluster, subject: "", ...failed(exitCode.failed, state, "Give each one a name of its own") };
+}
+
+/** Finds names of the same cluster, whose objects would be reconciled once for each name. Sends no request. */
+async function checkSecondNames(clusters: readonly FleetCluster[]): Promise<readonly Check[]> {
+  const places = await Promise.all(clusters.map(placeOf));
+  return clusters.flatMap(({ name }, index) => {
+    const first = places.indexOf(places[index]);
+    if (places[index] === undefined || first === index) return [];
+    const state = `it is the same cluster as "${clusters[first]?.name}", so its objects are reconciled twice`;
+    return [{ about: "fleet", cluster: name, subject: "", ...warning(state, "Leave one of the two out") }];
+  });
+}
+
+/** A text for each cluster; undefined when it cannot be connected, which another check reports. */
+async function placeOf(cluster: FleetCluster): Promise<string | undefined> {
+  try {
+    using connection = await cluster.connect();
+    const { server, identity } = connection;
+    return JSON.stringify([server, identity]);
+  } catch {
+    return undefined;
+  }
 }
 
 async function checkMember(

@@ -1,3 +1,5 @@
+import { mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { assert, assertEquals, assertMatch, assertStringIncludes, test } from "../../../tests/testing.ts";
 import { CertificateAuthority } from "../../../tests/controlplane/certificate_authority.ts";
 import { controller, type ControllerDefinition, done } from "../../controller/mod.ts";
@@ -7,7 +9,7 @@ import { defineResource, z } from "../../schema/mod.ts";
 import { emptyList, Website, websiteController } from "../testing/test_kinds.ts";
 import { type CommandResult, runCommandLine } from "../testing/run_command.ts";
 import { type FakeResponse, FakeServer, statusResponse } from "../testing/fake_server.ts";
-import { toBase64 } from "../../runtime/mod.ts";
+import { joinPath, removePath, toBase64, writeFile } from "../../runtime/mod.ts";
 
 const crdPath = "GET /apis/apiextensions.k8s.io/v1/customresourcedefinitions/websites.example.dev";
 const reviewPath = "POST /apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
@@ -411,4 +413,36 @@ test("[101] a check that gets no answer has failed within its limit, and the oth
     assertMatch(out, new RegExp(`FAILED +${about} +no answer within 1m\\. Check the health of the API server`));
     for (const [, other] of groups) assertStringIncludes(out, other);
   }
+});
+
+test("doctor says which clusters of a fleet have the same name", async () => {
+  const folder = await mkdtemp(joinPath(tmpdir(), "pintle-fleet-"));
+  await using _removed = { [Symbol.asyncDispose]: () => removePath(folder) };
+  for (const file of ["east.yaml", "east.yml"]) await writeFile(joinPath(folder, file), "current-context: a");
+  // The files are real, and the time is not.
+  const { out } = await doctor({}, `--clusters folder:${folder} --connect-timeout 24h`);
+  assertMatch(out, /^FAILED +fleet +east: +several clusters have this name, and only the first one is used\. Give/m);
+  assertEquals(out.match(/^FAILED +cluster +east: +Cannot use context "a"/mg)?.length, 1, out);
+});
+
+test("doctor warns of two names for one cluster of a fleet", async () => {
+  const folder = await mkdtemp(joinPath(tmpdir(), "pintle-fleet-"));
+  await using _removed = { [Symbol.asyncDispose]: () => removePath(folder) };
+  const file = joinPath(folder, "config.yaml");
+  const clusters = [["a", "https://127.0.0.1:1"], ["b", "https://127.0.0.1:2"]] as const;
+  await writeFile(
+    file,
+    JSON.stringify({
+      clusters: clusters.map(([name, server]) => ({ name, cluster: { server } })),
+      contexts: [["admin", "a"], ["dev", "a"], ["other", "b"]].map(([name, cluster]) => ({
+        name,
+        context: { cluster },
+      })),
+      "current-context": "admin",
+    }),
+  );
+  const { out } = await doctor({}, `--clusters contexts:* --kubeconfig ${file} --connect-timeout 2m`);
+  assertEquals(out.match(/^warning +fleet +.*$/gm)?.map((line) => line.replace(/ {2,}/g, " ")), [
+    'warning fleet dev: it is the same cluster as "admin", so its objects are reconciled twice. Leave one of the two out',
+  ]);
 });

@@ -143,6 +143,11 @@ test("[130] top shows controllers, their problems, and the failing keys with the
   ]);
 });
 
+test("top says how to see the controllers of a fleet when the hub has none", () => {
+  const [line = ""] = texts(wholeLines(reading({ controllers: [], failingKeys: [] })));
+  assertMatch(line, /^no controller; .*--member$/);
+});
+
 test("top names the kinds that are not watched now, as no problem", () => {
   const [, foo] = reading().controllers;
   assert(foo !== undefined);

@@ -85,7 +85,9 @@ const header = [
 ];
 
 function controllerLines({ controllers }: Reading): readonly Line[] {
-  if (controllers.length === 0) return [toned("no controller", "muted")];
+  if (controllers.length === 0) {
+    return [toned("no controller; those of a fleet are in its members, name one with --member", "muted")];
+  }
   const [head = "", ...rows] = table([header, ...controllers.map(cellsOf)]);
   const problems = controllers.flatMap(({ controller, problems }) => problems.map((text) => `${controller}: ${text}`));
   const inactive = controllers.flatMap(({ controller, inactive = [] }) =>

@@ -10,7 +10,13 @@ import { type Logger, logger as loggerOf, printable } from "../../observe/mod.ts
 import { directoryOf, type Environment, fileStat, findText, joinPath, resolvePath } from "../../runtime/mod.ts";
 import { type ClusterAccess, KubeconfigError, Masked } from "./cluster_access.ts";
 import { kubeconfigPaths, loadKubeconfig } from "./kubeconfig.ts";
-import { checkFiles, type KubeconfigOverrides, resolveAccess, serverUrl } from "./resolve_access.ts";
+import {
+  checkFiles,
+  type KubeconfigOverrides,
+  refuseUnsafeEnvironment,
+  resolveAccess,
+  serverUrl,
+} from "./resolve_access.ts";
 
 /** Options of {@link loadClusterAccess}. */
 export interface LoadClusterAccessOptions {
@@ -59,21 +65,7 @@ export async function loadClusterAccess(options: LoadClusterAccessOptions): Prom
     if (access !== undefined) return access;
     if (overrides.server === undefined) throw nothingFound(kubeconfigPaths(source));
   }
-  const access = await resolveAccess(kubeconfig, { overrides, environment, workingDirectory });
-  if (access.insecureSkipTlsVerify) {
-    // Any server at this address can read the credentials.
-    logger.warn("skipping verification of the API server certificate", { server: access.server });
-  }
-  return access;
-}
-
-/** This variable disables verification in the whole process, which a program with credentials must not allow. */
-function refuseUnsafeEnvironment(environment: Environment): void {
-  if (environment.NODE_TLS_REJECT_UNAUTHORIZED === "0") {
-    throw new KubeconfigError(
-      "Cannot start: NODE_TLS_REJECT_UNAUTHORIZED=0 disables all certificate verification; unset it, and use certificate-authority or insecure-skip-tls-verify in the kubeconfig",
-    );
-  }
+  return await resolveAccess(kubeconfig, { overrides, environment, workingDirectory, logger });
 }
 
 function nothingFound(paths: readonly string[]): KubeconfigError {

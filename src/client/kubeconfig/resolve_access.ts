@@ -6,7 +6,7 @@
  * the auth provider `oidc`. A client certificate is used in place of a plugin or provider, and together with the others.
  */
 import { namespaceProblem } from "../../api/mod.ts";
-import { isSecretName, printable } from "../../observe/mod.ts";
+import { isSecretName, type Logger, printable } from "../../observe/mod.ts";
 import { type Environment, fileStat, fromBase64, resolvePath } from "../../runtime/mod.ts";
 import {
   type ClusterAccess,
@@ -72,6 +72,17 @@ export interface ResolveOptions {
   readonly overrides: KubeconfigOverrides;
   readonly environment: Environment;
   readonly workingDirectory: string;
+  /** Gets the warning about a server that is not verified. */
+  readonly logger: Logger;
+}
+
+/** This variable disables verification in the whole process, which a program with credentials must not allow. */
+export function refuseUnsafeEnvironment(environment: Environment): void {
+  if (environment.NODE_TLS_REJECT_UNAUTHORIZED === "0") {
+    throw new KubeconfigError(
+      "Cannot start: NODE_TLS_REJECT_UNAUTHORIZED=0 disables all certificate verification; unset it, and use certificate-authority or insecure-skip-tls-verify in the kubeconfig",
+    );
+  }
 }
 
 /**
@@ -80,7 +91,8 @@ export interface ResolveOptions {
  * @throws KubeconfigError when a name or a file does not exist, a value is missing, or values contradict each other.
  */
 export async function resolveAccess(kubeconfig: Kubeconfig, options: ResolveOptions): Promise<ClusterAccess> {
-  const { overrides, environment } = options;
+  const { overrides, environment, logger } = options;
+  refuseUnsafeEnvironment(environment);
   const chosen = chooseEntries(kubeconfig, overrides);
   const what = chosen.clusterName === undefined ? "--server" : `server of cluster "${printable(chosen.clusterName)}"`;
   const url = serverUrl(overrides.server ?? chosen.cluster.value.server, what);
@@ -104,6 +116,10 @@ export async function resolveAccess(kubeconfig: Kubeconfig, options: ResolveOpti
     requestTimeoutMs: overrides.requestTimeoutMs,
   };
   await checkFiles(access);
+  if (access.insecureSkipTlsVerify) {
+    // Any server at this address can read the credentials.
+    logger.warn("skipping verification of the API server certificate", { server: access.server });
+  }
   return access;
 }
 

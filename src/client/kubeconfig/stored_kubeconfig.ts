@@ -5,7 +5,7 @@
  * a token, key or certificate. Otherwise whoever may write the Secret could have the process run what they want, or send the
  * token of its own ServiceAccount to a server of their choice. The server must be reached by https.
  */
-import { printable } from "../../observe/mod.ts";
+import { type Logger, logger as loggerOf, printable } from "../../observe/mod.ts";
 import type { Environment } from "../../runtime/mod.ts";
 import { type ClusterAccess, KubeconfigError } from "./cluster_access.ts";
 import { type Kubeconfig, mergeKubeconfigs } from "./kubeconfig.ts";
@@ -17,6 +17,8 @@ export interface StoredAccessOptions {
   readonly origin: string;
   /** The environment variables, for proxies. */
   readonly environment: Environment;
+  /** Gets the warnings. @default logger("client") */
+  readonly logger?: Logger;
 }
 
 /** The most characters of a text, as for files. */
@@ -24,13 +26,13 @@ const maxLength = 4 * 1024 * 1024;
 
 /** Finds the access of the current context. @throws KubeconfigError when the text is no kubeconfig, or names more than data */
 export async function loadStoredAccess(text: string, options: StoredAccessOptions): Promise<ClusterAccess> {
-  const { origin, environment } = options;
+  const { origin, environment, logger = loggerOf("client") } = options;
   if (text.length > maxLength) {
     throw new KubeconfigError(`Cannot use the kubeconfig in ${origin}: it is larger than 4 MiB`);
   }
   const kubeconfig = mergeKubeconfigs([{ path: origin, text }]);
   assertDataOnly(kubeconfig, origin);
-  const access = await resolveAccess(kubeconfig, { overrides: {}, environment, workingDirectory: "/" });
+  const access = await resolveAccess(kubeconfig, { overrides: {}, environment, workingDirectory: "/", logger });
   if (access.server.startsWith("https://")) return access;
   throw new KubeconfigError(`Cannot use the kubeconfig in ${origin}: its server is not reached by https`);
 }

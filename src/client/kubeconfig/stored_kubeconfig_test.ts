@@ -1,4 +1,5 @@
 import { assertEquals, assertMatch, assertRejects, test } from "../../../tests/testing.ts";
+import { RecordingLogger } from "../testing/cluster_access.ts";
 import { loadStoredAccess } from "./stored_kubeconfig.ts";
 
 /** A kubeconfig of one cluster. */
@@ -35,6 +36,19 @@ test("[security] a stored kubeconfig can neither run a program nor name a file o
   }
   await assertRejects(() => load(kubeconfig({}, { "certificate-authority": "/etc/passwd" })), /certificate-authority/);
   await assertRejects(() => load(kubeconfig({}, { server: "http://127.0.0.1:8080" })), /not reached by https/);
+});
+
+test("[security 2] a stored kubeconfig that skips verification is warned about, and an environment that does is refused", async () => {
+  const logger = new RecordingLogger();
+  const text = kubeconfig({ token: "member-token-4711" }, { "insecure-skip-tls-verify": true });
+  const origin = "Secret fleet/east";
+  const access = await loadStoredAccess(text, { origin, environment: {}, logger });
+  assertEquals([access.insecureSkipTlsVerify, logger.warnings.length], [true, 1]);
+  const environment = { NODE_TLS_REJECT_UNAUTHORIZED: "0" };
+  await assertRejects(
+    () => loadStoredAccess(kubeconfig({}), { origin, environment }),
+    /NODE_TLS_REJECT_UNAUTHORIZED=0/,
+  );
 });
 
 test("a broken text is refused with its origin, and without its content", async () => {
