@@ -59,6 +59,11 @@ export interface Logger {
 /** The root of all categories of this library; configureLogging() configures it. */
 export const rootCategory = "pintle";
 
+/** LogTape looks categories up in a plain object, where `constructor` is a function: it throws for a name that every object has. */
+function categoryOf(name: string): string {
+  return name in Object.prototype ? `${name}_` : name;
+}
+
 /**
  * Returns the logger of one part of a program. Nothing is written until {@link configureLogging} is called.
  *
@@ -75,7 +80,7 @@ export const rootCategory = "pintle";
  * ```
  */
 export function logger(...category: readonly string[]): Logger {
-  return wrap(getLogger([rootCategory, ...category]));
+  return wrap(getLogger([rootCategory, ...category.map(categoryOf)]));
 }
 
 /** True while the configured level is debug. A record below the level costs nothing then, not even to find that out. */

@@ -188,6 +188,13 @@ test("[94] fields and keys with names of members of Object are shown like any ot
   assertStringIncludes(text, '"constructor":"c","toString":"t","labels":{"__proto__":"p","constructor":"c"}}');
 });
 
+test("a category may have the name of a member of Object", () => {
+  const names = Object.getOwnPropertyNames(Object.prototype);
+  const text = written({ format: "json" }, () => names.forEach((name) => logger("controller", name).info("starting")));
+  const loggers = text.trimEnd().split("\n").map((line) => JSON.parse(line).logger);
+  assertEquals(loggers, names.map((name) => `controller.${name}_`));
+});
+
 test("muteLogging() drops the records of all loggers until logging is configured again", () => {
   const lines: string[] = [];
   const write = (text: string) => void lines.push(text);
