@@ -263,6 +263,21 @@ const objects: readonly ConformanceCase[] = [
     await apply("one", { tags: [] });
     await apply("one", { size: "x" });
   }),
+  onWidgets("custom resources: appliers share metadata", async (run, path) => {
+    const owner = (uid: string) => ({ apiVersion: "v1", kind: "ConfigMap", name: "owner", uid });
+    const apply = (manager: string, metadata: Body) =>
+      run.call({
+        method: "PATCH",
+        path: `${path}/a?fieldManager=${manager}`,
+        type: "application/apply-patch+yaml",
+        body: widget(run, { size: 1 }, { metadata: { name: "a", ...metadata } }),
+      });
+    await apply("one", { labels: { one: "1" }, finalizers: ["example.com/one"], ownerReferences: [owner("1")] });
+    await apply("two", { labels: { two: "2" }, finalizers: ["example.com/two"], ownerReferences: [owner("2")] });
+    await apply("one", { annotations: { one: "1" } });
+    await apply("two", { unknown: "2" });
+    await run.call({ method: "PATCH", path: `${path}/a`, type: merge, body: { metadata: { finalizers: null } } });
+  }),
   onWidgets("custom resources: tables, selectors and discovery", async (run, path, group) => {
     await run.prepare({ path, body: widget(run, { size: 1 }) });
     const accept = "application/json;as=Table;v=v1;g=meta.k8s.io";
