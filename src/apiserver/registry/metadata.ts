@@ -176,7 +176,7 @@ function checkReference(place: Place, reference: DraftValue, index: number, unkn
     const type = referenceTypes.get(field);
     if (type === undefined) unknown.push(`unknown field "metadata.ownerReferences[${index}].${field}"`);
     if (type === undefined || value === null) delete reference[field];
-    else if (typeof value !== (type === "bool" ? "boolean" : "string")) {
+    else if (type === "bool" ? typeof value !== "boolean" : typeof value !== "string") {
       throw mistyped(title, value, `OwnerReference.ownerReferences.${field}`, type);
     }
   }
