@@ -370,6 +370,7 @@ function failed(steps: readonly string[], value: Json, type: string): Nested {
   const [shown, found] = [plain(value), goTypeOf(value)];
   return {
     kind: "failed",
+    if (value === null) return { kind: "value", value: undefined };
     message: `.${steps.join(".")} accessor error: ${shown} is of the type ${found}, expected ${type}`,
   };
 }
