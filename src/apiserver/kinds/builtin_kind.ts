@@ -208,8 +208,11 @@ export class BuiltinKind implements Kind {
     return (this.#options.rules.validateName ?? subdomainName)(name, isPrefix);
   }
 
-  warnings(object: JsonObject, old?: JsonObject): readonly string[] {
-    return this.#options.rules.warnings?.(object, old) ?? [];
+  warnings(object: JsonObject, old?: JsonObject, subresource = ""): readonly string[] {
+    const { rules } = this.#options;
+    if (subresource === "status") return rules.statusWarnings?.(object) ?? [];
+    // A write to scale is one to the object; other subresources have no warnings.
+    return subresource === "" || subresource === "scale" ? rules.warnings?.(object, old) ?? [] : [];
   }
 
   fieldValue(object: JsonObject, field: string): string | undefined {

@@ -173,8 +173,8 @@ export interface Kind extends KindNames {
   validateUpdate(object: JsonObject, old: JsonObject, context: WriteContext): readonly FieldError[];
   /** Errors of a name: for most kinds it must be a DNS subdomain. */
   validateName(name: string, isPrefix: boolean): readonly string[];
-  /** Warnings for a write of this object. @param old absent for a new object */
-  warnings(object: JsonObject, old?: JsonObject): readonly string[];
+  /** Warnings for a write. @param old absent for a new object @param subresource the one that is written. @default "" */
+  warnings(object: JsonObject, old?: JsonObject, subresource?: string): readonly string[];
   /**
    * The fields that a write to this subresource ("" for the object) never changes and never owns: `[["status"]]`.
    *

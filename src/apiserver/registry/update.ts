@@ -246,7 +246,7 @@ function validateChange(parts: RegistryParts, call: Call, next: Draft, old: Json
   const changed = metadataUpdateErrors(next, old);
   const errors = [...metadataErrors(next, kind), ...changed, ...changed, ...kind.validateUpdate(next, old, context)];
   if (errors.length > 0) throw invalid(kindSubject(kind, metadataText(next, "name")), errors);
-  for (const text of kind.warnings(next, old)) call.warn(text);
+  for (const text of kind.warnings(next, old, call.subresource)) call.warn(text);
 }
 
 function copyOrDelete(metadata: Draft, before: JsonObject, field: string): void {

@@ -182,11 +182,10 @@ export class CustomKind implements Kind {
     return dnsSubdomainErrors(isPrefix ? maskTrailingDash(name) : name);
   }
 
-  warnings(object: JsonObject): readonly string[] {
-    const metadata = read(object, "metadata");
-    const finalizers = isJsonObject(metadata) ? read(metadata, "finalizers") : undefined;
-    if (!Array.isArray(finalizers)) return [];
-    return finalizers.filter((item) => typeof item === "string").sort().flatMap(finalizerWarnings);
+  warnings(object: JsonObject, old: JsonObject = {}, subresource = ""): readonly string[] {
+    if (subresource === "status") return [];
+    const before = new Set(finalizersOf(old));
+    return finalizersOf(object).filter((name) => !before.has(name)).sort().flatMap(finalizerWarnings);
   }
 
   fieldValue(object: JsonObject, field: string): string | undefined {
@@ -318,6 +317,12 @@ function finalizerWarnings(name: string): readonly string[] {
   const how = name.includes(".") ? " including a path (/)" : "";
   return [
     ...warnings,
+function finalizersOf(object: JsonObject): readonly string[] {
+  const metadata = read(object, "metadata");
+  const finalizers = isJsonObject(metadata) ? read(metadata, "finalizers") : undefined;
+  return isJsonArray(finalizers) ? finalizers.filter((item) => typeof item === "string") : [];
+}
+
     `${prefix} prefer a domain-qualified finalizer name${how} to avoid accidental conflicts with other finalizer writers`,
   ];
 }

@@ -58,6 +58,7 @@ export function policyRules(expressions: ExpressionChecks): KindRules {
   return {
     ...common,
     depth: "full",
+    statusWarnings: common.warnings,
     statusMetadata: "none",
     validate: (object, problems) => checkPolicy(object, undefined, expressions, problems),
     validateUpdate: (object, old, problems) => checkPolicy(object, old, expressions, problems),

@@ -77,6 +77,8 @@ export interface KindRules {
   validateSubresource?(object: JsonObject, old: JsonObject, problems: Problems, context: WriteContext): void;
   /** @param old undefined for a new object */
   warnings?(object: JsonObject, old: JsonObject | undefined): readonly string[];
+  /** Warnings for an update of the status. @default none */
+  statusWarnings?(object: JsonObject): readonly string[];
   /** Converts an object from another version of the same collection. */
   convert?(object: JsonObject, to: Pick<Kind, "group" | "version" | "kind">): JsonObject;
 }
