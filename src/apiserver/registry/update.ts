@@ -41,7 +41,7 @@ import {
   readMetadata,
 } from "./metadata.ts";
 import { metadataErrors, metadataUpdateErrors } from "./metadata_rules.ts";
-import { inVersion, represent, representDraft, toStorage } from "./represent.ts";
+import { inVersion, represent, representDraft, representDryRun, toStorage } from "./represent.ts";
 
 /** Replaces an object, or a part of it such as its status, by a body. @throws StatusError */
 export function put(parts: RegistryParts, call: Call, name: string, body: Body): Promise<WriteResponse> {
@@ -142,7 +142,7 @@ async function storeChange(parts: RegistryParts, call: Call, step: Step): Promis
   }
   if (isSameJson(next, old)) return done(await represent(stored, kind));
   const object = await toStorage(next, kind, family.storage);
-  if (call.isDryRun) return done(representDraft(next, kind));
+  if (call.isDryRun) return done(await representDryRun(object, kind));
   const updated = storeWithinSizeLimit(
     object,
     (fitting) => parts.storage.update(kind.collection, stored, fitting),
