@@ -35,13 +35,13 @@ export class CompiledSchema {
   }
   #typeSchema: TypeSchema | undefined;
 
-  /** Drops unknown fields and nulls, and decodes embedded metadata. @returns the paths of unknown fields */
+  /** Drops unknown fields and nulls, and decodes embedded metadata. @returns the paths of unknown fields, sorted */
   readonly prune = lazy(() => {
     const prune = compilePruner(this.props);
     const pruneNulls = compileNullPruner(this.props);
     const readEmbedded = compileEmbeddedReader(this.props);
     return (object: Draft): readonly string[] => {
-      const unknown = prune(object);
+      const unknown = prune(object).toSorted();
       pruneNulls(object);
       if (readEmbedded === undefined) return unknown;
       const embedded = readEmbedded(object);
