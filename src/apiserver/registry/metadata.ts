@@ -94,7 +94,9 @@ export function decodeMetadata(draft: Draft, kind: Kind): readonly string[] {
     const type = types.get(field);
     if (type === undefined) unknown.push(`unknown field "metadata.${field}"`);
     if (type !== undefined && value !== null) checkType(place, field, type, value, unknown);
-    if (type === undefined || value === null || isEmpty(value)) delete metadata[field];
+    // An empty list of managedFields resets those of a built-in kind; a custom resource loses it when it is decoded.
+    const isKept = kind.hasStrategicMerge && type === "entries" && value !== null;
+    if (type === undefined || value === null || (isEmpty(value) && !isKept)) delete metadata[field];
   }
   return unknown;
 }

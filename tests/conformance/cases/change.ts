@@ -4,6 +4,18 @@ import { at, type Body, configMap, deployment, lease, role, secret, service } fr
 import { untilCollectorSees } from "./_waits.ts";
 
 const updates: readonly ConformanceCase[] = [
+  ...[["an empty list", []], ["one empty entry", [{}]], ["null", null]].map(([what, managedFields]) =>
+    scenario(`managedFields that a patch and an update set to ${what}`, async (run) => {
+      const path = at(run, "services");
+      const live = await run.call({ path, body: service("a") });
+      const metadata = { ...live.metadata, managedFields };
+      await run.call({ method: "PUT", path: `${path}/a`, body: { ...live, metadata } });
+      await run.prepare({ method: "DELETE", path: `${path}/a` });
+      await run.call({ path, body: service("a") });
+      const body = { metadata: { managedFields } };
+      await run.call({ method: "PATCH", path: `${path}/a`, type: "application/merge-patch+json", body });
+    })
+  ),
   scenario("an update with the current resourceVersion, with an old one, without one", async (run) => {
     const path = at(run, "configmaps");
     const first = await run.call({ path, body: configMap("a") });
