@@ -127,4 +127,45 @@ const others: readonly ConformanceCase[] = [
   }),
 ];
 
-export const customResourceWriteCases: readonly ConformanceCase[] = [...scales, ...others];
+/** Rules that compile and whose constant parts fail, and one with a list that is too long for its cost. */
+const constantRules: readonly string[] = [
+  "int('x') > 1",
+  "uint(-1) == 1u",
+  "self.size > 0 || double('x') > 1.0",
+  "self.name.find('(') == ''",
+  "self.name.findAll('[').size() == 0",
+  "quantity('x').isInteger()",
+  "self.name.split(',', -1).all(part, part > 'a')",
+];
+
+const constants: readonly ConformanceCase[] = constantRules.map((rule) =>
+  scenario(`a rule with a constant call: ${rule}`, async (run) => {
+    const group = `c${run.unique}.example.com`;
+    const properties = { size: { type: "integer" }, name: { type: "string", maxLength: 20 } };
+    const spec = { type: "object", properties, "x-kubernetes-validations": [{ rule }] };
+    const openAPIV3Schema = { type: "object", properties: { spec } };
+    const names = { plural: "crates", singular: "crate", kind: "Crate", listKind: "CrateList" };
+    const crdVersions = [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema } }];
+    await run.call({
+      path: `${definitions}?dryRun=All`,
+      body: {
+        metadata: { name: `crates.${group}` },
+        spec: { group, scope: "Namespaced", names, versions: crdVersions },
+      },
+      pick: ({ kind }) => kind,
+      sortsCauses: true,
+    });
+    const resourceRules = [{ apiGroups: [""], apiVersions: ["v1"], operations: ["CREATE"], resources: ["pods"] }];
+    const expression = rule.replaceAll("self.", "object.metadata.");
+    await run.call({
+      path: "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies?dryRun=All",
+      body: {
+        metadata: { name: run.name("constant") },
+        spec: { matchConstraints: { resourceRules }, validations: [{ expression }] },
+      },
+      pick: ({ kind }) => kind,
+    });
+  })
+);
+
+export const customResourceWriteCases: readonly ConformanceCase[] = [...scales, ...others, ...constants];
