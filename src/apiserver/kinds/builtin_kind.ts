@@ -72,6 +72,7 @@ export class BuiltinKind implements Kind {
   readonly allowsUnconditionalUpdate: boolean;
   readonly allowsCreateOnUpdate: boolean;
   readonly generatesNames: boolean;
+  readonly allowsPlainFinalizers: boolean;
   readonly deletion: DeletionRules;
   readonly deprecation: string | undefined;
   /** How closely its rules follow the real server. */
@@ -106,6 +107,7 @@ export class BuiltinKind implements Kind {
     this.allowsUnconditionalUpdate = rules.allowsUnconditionalUpdate ?? true;
     this.allowsCreateOnUpdate = rules.allowsCreateOnUpdate ?? false;
     this.generatesNames = rules.generatesNames ?? true;
+    this.allowsPlainFinalizers = rules.allowsPlainFinalizers ?? false;
     this.deletion = deletionOf(collection, rules);
     this.deprecation = rules.deprecation;
     this.depth = rules.depth;

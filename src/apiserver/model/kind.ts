@@ -146,6 +146,8 @@ export interface Kind extends KindNames {
   readonly allowsCreateOnUpdate?: boolean;
   /** False for a kind whose `generateName` is taken as the name. @default true */
   readonly generatesNames?: boolean;
+  /** True when names of finalizers need no domain: for custom resources, and built-in kinds such as Leases. @default false */
+  readonly allowsPlainFinalizers?: boolean;
   /** @default no grace period, Background, a Status as response */
   readonly deletion?: DeletionRules;
   /** The warning in every response about the kind. @default none */

@@ -50,6 +50,7 @@ const patchTypes = ["ApplyConfiguration", "JSONPatch"];
 const common = {
   generationFields: ["spec"],
   allowsUnconditionalUpdate: false,
+  allowsPlainFinalizers: true,
   warnings: (object: JsonObject) => staticNameWarnings(nameOf(object)),
 } as const satisfies Partial<KindRules>;
 

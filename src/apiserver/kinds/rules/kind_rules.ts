@@ -51,6 +51,8 @@ export interface KindRules {
   readonly allowsCreateOnUpdate?: boolean;
   /** False if `generateName` is taken as the name. @default true */
   readonly generatesNames?: boolean;
+  /** True if names of finalizers need no domain: kube-apiserver checks them for most kinds. @default false */
+  readonly allowsPlainFinalizers?: boolean;
   readonly deletion?: DeletionRules;
   readonly scale?: ScalePaths;
   /** Fields that a field selector may use, in addition to metadata.name and metadata.namespace. */
