@@ -149,7 +149,10 @@ export function cel<Type extends CelSelf>(
   if (compiled.kind === "failed") {
     throw new SyntaxError(`Cannot compile ${JSON.stringify(expression)}: ${compiled.message}`);
   }
-  const { program, checked } = compiled;
+  const { program, checked, constantError } = compiled;
+  if (constantError !== undefined) {
+    throw new SyntaxError(`Cannot compile ${JSON.stringify(expression)}: a constant part fails: ${constantError}`);
+  }
   const { max } = estimateCost(checked, sizesOf(declared));
   const view = isResource ? withResourceFields(schema) : schema;
   return Object.freeze({

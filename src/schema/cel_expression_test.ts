@@ -39,6 +39,10 @@ for (const [expression, type, value] of results) {
 
 test("cel() refuses what does not compile, and shows the place", () => {
   assertThrows(() => cel("self.mim > 1", Limits), /^Cannot compile "self\.mim > 1": .*undefined field 'mim'/s);
+  assertThrows(
+    () => cel("self.max > int('x')", Limits),
+    /a constant part fails: type conversion error from .string. to .int./,
+  );
   assertThrows(() => cel("self.min >", Limits), /Syntax error/);
   assertThrows(() => cel("self.names > 1", Limits), /found no matching overload/);
   assertThrows(() => cel("oldSelf.min > 1", Limits), /undeclared reference to 'oldSelf'/);

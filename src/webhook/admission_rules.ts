@@ -148,6 +148,7 @@ function assertRule({ rule, message, messageExpression }: AdmissionRule, resourc
   for (const expression of [rule, ...(messageExpression === undefined ? [] : [messageExpression])]) {
     const compiled = environment.compile(expression);
     if (compiled.kind === "failed") throw ruleError(resource, expression, compiled.message);
+    if (compiled.constantError !== undefined) throw ruleError(resource, expression, compiled.constantError);
   }
 }
 

@@ -80,6 +80,7 @@ test("a rule that does not compile is refused at its definition", () => {
   );
   assertThrows(define({ rule: "request.options == null" }), /undefined field 'options'/);
   assertThrows(define({ messageExpression: "1" }), /must evaluate to string but got int/);
+  assertThrows(define({ rule: "int('x') > 1" }), /type conversion error from 'string' to 'int'/);
   assertThrows(define({ message: "two\nlines" }), /its message is not one line/);
   validating(Pool, { rules: [{ ...handlerRule, rule: "oldObject == null || object.metadata.labels == {}" }] });
 });

@@ -74,5 +74,7 @@ function check(
 }
 
 function report(expression: Expression, path: FieldPath, problems: Problems): void {
-  if (expression.kind === "invalid") problems.invalid(path, expression.source, expression.message);
+  if (expression.kind !== "invalid") return;
+  if (expression.isInternal === true) problems.internal(path, expression.message);
+  else problems.invalid(path, expression.source, expression.message);
 }

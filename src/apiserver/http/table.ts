@@ -138,7 +138,8 @@ export function transformList(
         kind: "PartialObjectMetadataList",
         apiVersion: `meta.k8s.io/${transform.version}`,
         metadata,
-        items: objects.map((object) => partialMetadata(object, transform.version)),
+        // Go writes a list that nothing was appended to as null.
+        items: objects.length === 0 ? null : objects.map((object) => partialMetadata(object, transform.version)),
       };
     case "Table":
       return tableOf({ kind, objects, metadata, options, version: transform.version, now });

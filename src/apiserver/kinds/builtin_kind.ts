@@ -72,6 +72,7 @@ export class BuiltinKind implements Kind {
   readonly allowsUnconditionalUpdate: boolean;
   readonly allowsCreateOnUpdate: boolean;
   readonly generatesNames: boolean;
+  readonly allowsPlainFinalizers: boolean;
   readonly deletion: DeletionRules;
   readonly deprecation: string | undefined;
   /** How closely its rules follow the real server. */
@@ -106,6 +107,7 @@ export class BuiltinKind implements Kind {
     this.allowsUnconditionalUpdate = rules.allowsUnconditionalUpdate ?? true;
     this.allowsCreateOnUpdate = rules.allowsCreateOnUpdate ?? false;
     this.generatesNames = rules.generatesNames ?? true;
+    this.allowsPlainFinalizers = rules.allowsPlainFinalizers ?? false;
     this.deletion = deletionOf(collection, rules);
     this.deprecation = rules.deprecation;
     this.depth = rules.depth;
@@ -208,8 +210,11 @@ export class BuiltinKind implements Kind {
     return (this.#options.rules.validateName ?? subdomainName)(name, isPrefix);
   }
 
-  warnings(object: JsonObject, old?: JsonObject): readonly string[] {
-    return this.#options.rules.warnings?.(object, old) ?? [];
+  warnings(object: JsonObject, old?: JsonObject, subresource = ""): readonly string[] {
+    const { rules } = this.#options;
+    if (subresource === "status") return rules.statusWarnings?.(object) ?? [];
+    // A write to scale is one to the object; other subresources have no warnings.
+    return subresource === "" || subresource === "scale" ? rules.warnings?.(object, old) ?? [] : [];
   }
 
   fieldValue(object: JsonObject, field: string): string | undefined {

@@ -146,6 +146,8 @@ export interface Kind extends KindNames {
   readonly allowsCreateOnUpdate?: boolean;
   /** False for a kind whose `generateName` is taken as the name. @default true */
   readonly generatesNames?: boolean;
+  /** True when names of finalizers need no domain: for custom resources, and built-in kinds such as Leases. @default false */
+  readonly allowsPlainFinalizers?: boolean;
   /** @default no grace period, Background, a Status as response */
   readonly deletion?: DeletionRules;
   /** The warning in every response about the kind. @default none */
@@ -173,8 +175,8 @@ export interface Kind extends KindNames {
   validateUpdate(object: JsonObject, old: JsonObject, context: WriteContext): readonly FieldError[];
   /** Errors of a name: for most kinds it must be a DNS subdomain. */
   validateName(name: string, isPrefix: boolean): readonly string[];
-  /** Warnings for a write of this object. @param old absent for a new object */
-  warnings(object: JsonObject, old?: JsonObject): readonly string[];
+  /** Warnings for a write. @param old absent for a new object @param subresource the one that is written. @default "" */
+  warnings(object: JsonObject, old?: JsonObject, subresource?: string): readonly string[];
   /**
    * The fields that a write to this subresource ("" for the object) never changes and never owns: `[["status"]]`.
    *

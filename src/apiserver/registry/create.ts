@@ -28,7 +28,7 @@ import {
   wipeSystemFields,
 } from "./metadata.ts";
 import { kindNameErrors, metadataErrors } from "./metadata_rules.ts";
-import { represent, representDraft, toStorage } from "./represent.ts";
+import { represent, representDryRun, toStorage } from "./represent.ts";
 
 /** Names that are generated for one `generateName` until one is free. */
 const maxNameAttempts = 8;
@@ -80,7 +80,7 @@ export async function finishCreate(parts: RegistryParts, call: Call, draft: Draf
   const converted = toStorage(draft, kind, call.family.storage);
   const object = converted instanceof Promise ? await converted : converted;
   const stored = storeNew(parts, call, { draft, object, name });
-  return stored === undefined ? representDraft(draft, kind) : await represent(stored, kind);
+  return await (stored === undefined ? representDryRun(object, kind) : represent(stored, kind));
 }
 
 function nameDraft(parts: RegistryParts, call: Call, metadata: Draft): void {

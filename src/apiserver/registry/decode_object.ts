@@ -45,10 +45,10 @@ export function decodeObject(kinds: KindRegistry, call: Call, body: ParsedBody):
   const unknown = kind.decode(draft, body.numbers);
   const unknownMetadata = decodeMetadata(draft, kind);
   if (call.fieldValidation !== "Ignore") {
-    // The fields of a custom resource are found in maps, whose keys are sorted.
+    // The fields of a custom resource are found in maps, whose keys are sorted; those of embedded metadata come last.
     const problems = kind.hasStrategicMerge
       ? [...body.duplicates, ...unknownMetadata, ...unknown]
-      : [...body.duplicates, ...unknownMetadata.toSorted(), ...unknown.toSorted()];
+      : [...body.duplicates, ...unknownMetadata.toSorted(), ...unknown];
     reportStrict(call, bounded(kind.hasStrategicMerge ? body.order?.(problems) ?? problems : problems));
   }
   return draft;

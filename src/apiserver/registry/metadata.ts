@@ -11,6 +11,7 @@ import {
   isJsonArray,
   isJsonObject,
   type JsonObject,
+  jsonTypeName,
   type Kind,
   read,
 } from "../model/mod.ts";
@@ -21,7 +22,7 @@ const fieldTypes = {
   generateName: "string",
   namespace: "string",
   selfLink: "string",
-  uid: "string",
+  uid: "uid",
   resourceVersion: "string",
   generation: "integer",
   creationTimestamp: "string",
@@ -37,13 +38,14 @@ const fieldTypes = {
 type FieldType = (typeof fieldTypes)[keyof typeof fieldTypes];
 
 const types: ReadonlyMap<string, FieldType> = new Map(Object.entries(fieldTypes));
-const referenceTypes: ReadonlyMap<string, "string" | "boolean"> = new Map([
+/** The fields of an OwnerReference, with the names of their Go types. */
+const referenceTypes: ReadonlyMap<string, "string" | "types.UID" | "bool"> = new Map([
   ["apiVersion", "string"],
   ["kind", "string"],
   ["name", "string"],
-  ["uid", "string"],
-  ["controller", "boolean"],
-  ["blockOwnerDeletion", "boolean"],
+  ["uid", "types.UID"],
+  ["controller", "bool"],
+  ["blockOwnerDeletion", "bool"],
 ]);
 
 /** The metadata of a draft; adds an empty one if it is missing. */
@@ -84,15 +86,17 @@ export function decodeMetadata(draft: Draft, kind: Kind): readonly string[] {
   const unknown: string[] = [];
   const given = read(draft, "metadata");
   if (given !== undefined && given !== null && !isDraft(given)) {
-    throw mistyped(title, given, `${kind.kind}.metadata`, "v1.ObjectMeta");
+    throw mistyped(title, given, kind.hasStrategicMerge ? `${kind.kind}.metadata` : "", "v1.ObjectMeta");
   }
   const metadata = metadataOf(draft);
   const place = { title, path: kind.hasStrategicMerge ? "ObjectMeta.metadata" : "ObjectMeta" };
   for (const [field, value] of Object.entries(metadata)) {
     const type = types.get(field);
     if (type === undefined) unknown.push(`unknown field "metadata.${field}"`);
-    if (type === undefined || value === null || isEmpty(value)) delete metadata[field];
-    else checkType(place, field, type, value, unknown);
+    if (type !== undefined && value !== null) checkType(place, field, type, value, unknown);
+    // An empty list of managedFields resets those of a built-in kind; a custom resource loses it when it is decoded.
+    const isKept = kind.hasStrategicMerge && type === "entries" && value !== null;
+    if (type === undefined || value === null || (isEmpty(value) && !isKept)) delete metadata[field];
   }
   return unknown;
 }
@@ -114,7 +118,8 @@ function checkType(place: Place, field: string, type: FieldType, value: DraftVal
   const path = `${place.path}.${field}`;
   switch (type) {
     case "string":
-      if (typeof value !== "string") throw mistyped(title, value, path, "string");
+    case "uid":
+      if (typeof value !== "string") throw mistyped(title, value, path, type === "uid" ? "types.UID" : "string");
       return;
     case "integer":
       if (typeof value !== "bigint" && !Number.isInteger(value)) throw mistyped(title, value, path, "int64");
@@ -122,18 +127,37 @@ function checkType(place: Place, field: string, type: FieldType, value: DraftVal
     case "strings":
       return checkStrings(title, path, value);
     case "list":
-      if (!Array.isArray(value)) throw mistyped(title, value, path, "[]string");
-      for (const item of value) if (typeof item !== "string") throw mistyped(title, item, path, "string");
-      return;
+      return checkTexts(title, path, value);
     case "references":
       if (!Array.isArray(value)) throw mistyped(title, value, path, "[]v1.OwnerReference");
-      return value.forEach((item, index) => checkReference(place, item, index, unknown));
+      return value.forEach((item, index) => {
+        const reference = item ?? emptyReference();
+        value[index] = reference;
+        checkReference(place, reference, index, unknown);
+      });
     case "entries":
       if (!Array.isArray(value)) throw mistyped(title, value, path, "[]v1.ManagedFieldsEntry");
+      for (const item of value) {
+        if (item !== null && !isDraft(item)) throw mistyped(title, item, path, "v1.ManagedFieldsEntry");
+      }
       return;
     default:
       return type satisfies never;
   }
+}
+
+function checkTexts(title: string, path: string, value: DraftValue): void {
+  if (!Array.isArray(value)) throw mistyped(title, value, path, "[]string");
+  value.forEach((item, index) => {
+    // Go decodes null into a string as "".
+    if (item === null) value[index] = "";
+    else if (typeof item !== "string") throw mistyped(title, item, path, "string");
+  });
+}
+
+/** What Go decodes null into. */
+function emptyReference(): Draft {
+  return { apiVersion: "", kind: "", name: "", uid: "" };
 }
 
 function checkStrings(title: string, path: string, value: DraftValue): void {
@@ -154,16 +178,17 @@ function checkReference(place: Place, reference: DraftValue, index: number, unkn
     const type = referenceTypes.get(field);
     if (type === undefined) unknown.push(`unknown field "metadata.ownerReferences[${index}].${field}"`);
     if (type === undefined || value === null) delete reference[field];
-    else if (type === "string" ? typeof value !== "string" : typeof value !== "boolean") {
-      throw mistyped(title, value, `${path}.${field}`, type === "boolean" ? "bool" : type);
+    else if (type === "bool" ? typeof value !== "boolean" : typeof value !== "string") {
+      throw mistyped(title, value, `OwnerReference.ownerReferences.${field}`, type);
     }
   }
 }
 
 function mistyped(title: string, value: DraftValue, path: string, type: string): Error {
-  const found = Array.isArray(value) ? "array" : value === null ? "null" : typeof value;
-  const name = found === "boolean" ? "bool" : found;
-  return badRequest(`${title}: json: cannot unmarshal ${name} into Go struct field ${path} of type ${type}`);
+  const isFraction = type === "int64" && typeof value === "number";
+  const found = isFraction ? `number ${value}` : jsonTypeName(value);
+  const place = path === "" ? "value" : `struct field ${path}`;
+  return badRequest(`${title}: json: cannot unmarshal ${found} into Go ${place} of type ${type}`);
 }
 
 /** The start of a decoding error of kube-apiserver. */

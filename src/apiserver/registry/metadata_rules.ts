@@ -38,7 +38,7 @@ export function metadataErrors(object: JsonObject, kind: Kind): readonly FieldEr
   }
   commonErrors(metadata, errors);
   finalizerErrors(metadata, errors);
-  if (kind.hasStrategicMerge) unqualifiedFinalizers(metadata, errors);
+  if (kind.hasStrategicMerge && kind.allowsPlainFinalizers !== true) unqualifiedFinalizers(metadata, errors);
   return errors;
 }
 

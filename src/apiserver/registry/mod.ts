@@ -16,7 +16,15 @@ export type { DeleteOptions } from "./delete.ts";
 export { EventExpiry, type EventExpiryOptions } from "./event_expiry.ts";
 export { type KindFamily, type KindListener, KindRegistry, type KnownKind } from "./kind_registry.ts";
 export { type Matcher, parseLabelSelector, SelectorError } from "./label_selector.ts";
-export { generatedName, metadataText, metadataTexts, newUid, readMetadata, timestamp } from "./metadata.ts";
+export {
+  decodingTitle,
+  generatedName,
+  metadataText,
+  metadataTexts,
+  newUid,
+  readMetadata,
+  timestamp,
+} from "./metadata.ts";
 export { namespaceLifecycle, type NamespaceLifecycleOptions } from "./namespace_lifecycle.ts";
 export type { PatchBody, PatchType } from "./patch.ts";
 export type { ListOptions, Page } from "./read.ts";

@@ -32,9 +32,17 @@ export function represent(stored: StoredObject, kind: Kind): Representation | Pr
     : remember(stored, kind, conversion[0]);
 }
 
-/** An object that is not stored, such as that of a dry run, as clients see it. */
+/** An object that is not stored, as clients see it. */
 export function representDraft(object: JsonObject, kind: Kind): Representation {
   return represented(kind.shown?.(object) ?? object);
+}
+
+/** The result of a dry run: what a client would see if the object, which is in the storage version, was stored. */
+export function representDryRun(object: JsonObject, kind: Kind): Representation | Promise<Representation> {
+  if (object["apiVersion"] === apiVersionOf(kind)) return representDraft(object, kind);
+  const conversion = kind.convert([object]);
+  const show = (objects: readonly JsonObject[]) => representDraft(first(objects, kind), kind);
+  return conversion instanceof Promise ? conversion.then(show) : show(conversion);
 }
 
 /** A stored object in the version of a kind, with what clients do not see. */

@@ -10,6 +10,7 @@ import {
   draftOf,
   type DraftValue,
   type FieldError,
+  internalError,
   invalid,
   isDraft,
   isJsonArray,
@@ -57,7 +58,14 @@ import { modifiedText, update } from "./update.ts";
 /** The Scale of an object. @throws StatusError 404 */
 export async function getScale(parts: RegistryParts, call: Call, name: string, version: string): Promise<JsonObject> {
   const { object } = await get(parts, call, name, version);
-  return scaleOf(object, pathsOf(call, name));
+  const paths = pathsOf(call, name);
+  if (hasReplicas(call, object, paths)) return scaleOf(object, paths);
+  throw internalError(`the spec replicas field ${JSON.stringify(paths.specReplicas)} does not exist`);
+}
+
+/** The replicas of a custom resource may be absent; those of built-in kinds have a default. */
+function hasReplicas({ kind }: Call, object: JsonObject, { specReplicas }: ScalePaths): boolean {
+  return kind.hasStrategicMerge || (atPath(object, specReplicas) ?? null) !== null;
 }
 
 /** Sets the replicas of an object from a Scale. @throws StatusError */
@@ -115,9 +123,13 @@ async function changeScale(parts: RegistryParts, call: Call, name: string, next:
       if (old === undefined) throw notFound(subjectOf(kind, name));
       const replicas = replicasPaths(call);
       const before = managedFieldsOf(old);
-      const live = withManagedFields(scaleOf(old, paths), scaleManagedFields(before, replicas));
+      const found = hasReplicas(call, old, paths) ? scaleOf(old, paths) : { ...scaleOf(old, paths), spec: unset };
+      const live = withManagedFields(found, scaleManagedFields(before, replicas));
       const scale = await next(live);
       checkScale(call, old, scale);
+      if (!kind.hasStrategicMerge && replicasIn(scale) === unset.replicas) {
+        throw badRequest(`the spec replicas field ${JSON.stringify(paths.specReplicas)} cannot be empty`);
+      }
       const draft = draftOf(old);
       setPath(draft, paths.specReplicas, replicasOf(kind, paths, scale, name));
       const write = {
@@ -176,9 +188,16 @@ function checkScale(call: Call, old: JsonObject, scale: JsonObject): void {
   if (version !== "" && version !== metadataText(old, "resourceVersion")) throw conflict(subject, modifiedText);
 }
 
-function replicasOf(kind: Kind, paths: ScalePaths, scale: JsonObject, name: string): number {
+/** The spec of a Scale before its first replicas, as kube-apiserver marks it: a patch that sets no replicas keeps it. */
+const unset = { replicas: -(2 ** 31) };
+
+function replicasIn(scale: JsonObject): number {
   const spec = read(scale, "spec");
-  const replicas = Number(isJsonObject(spec) ? read(spec, "replicas") ?? 0 : 0);
+  return Number(isJsonObject(spec) ? read(spec, "replicas") ?? 0 : 0);
+}
+
+function replicasOf(kind: Kind, paths: ScalePaths, scale: JsonObject, name: string): number {
+  const replicas = replicasIn(scale);
   if (replicas >= 0) return replicas;
   throw negative(kind, paths, replicas, name);
 }

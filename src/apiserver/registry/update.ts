@@ -41,7 +41,7 @@ import {
   readMetadata,
 } from "./metadata.ts";
 import { metadataErrors, metadataUpdateErrors } from "./metadata_rules.ts";
-import { inVersion, represent, representDraft, toStorage } from "./represent.ts";
+import { inVersion, represent, representDraft, representDryRun, toStorage } from "./represent.ts";
 
 /** Replaces an object, or a part of it such as its status, by a body. @throws StatusError */
 export function put(parts: RegistryParts, call: Call, name: string, body: Body): Promise<WriteResponse> {
@@ -142,7 +142,7 @@ async function storeChange(parts: RegistryParts, call: Call, step: Step): Promis
   }
   if (isSameJson(next, old)) return done(await represent(stored, kind));
   const object = await toStorage(next, kind, family.storage);
-  if (call.isDryRun) return done(representDraft(next, kind));
+  if (call.isDryRun) return done(await representDryRun(object, kind));
   const updated = storeWithinSizeLimit(
     object,
     (fitting) => parts.storage.update(kind.collection, stored, fitting),
@@ -246,7 +246,7 @@ function validateChange(parts: RegistryParts, call: Call, next: Draft, old: Json
   const changed = metadataUpdateErrors(next, old);
   const errors = [...metadataErrors(next, kind), ...changed, ...changed, ...kind.validateUpdate(next, old, context)];
   if (errors.length > 0) throw invalid(kindSubject(kind, metadataText(next, "name")), errors);
-  for (const text of kind.warnings(next, old)) call.warn(text);
+  for (const text of kind.warnings(next, old, call.subresource)) call.warn(text);
 }
 
 function copyOrDelete(metadata: Draft, before: JsonObject, field: string): void {

@@ -17,7 +17,13 @@ export type Expression =
     /** Variables in the order in which the program takes their values. */
     readonly names: readonly string[];
   }
-  | { readonly kind: "invalid"; readonly source: string; readonly message: string };
+  | {
+    readonly kind: "invalid";
+    readonly source: string;
+    readonly message: string;
+    /** True for an error that kube-apiserver reports as an internal one. @default false */
+    readonly isInternal?: boolean;
+  };
 
 /** The result of one expression. */
 export type ExpressionResult =
@@ -50,6 +56,10 @@ export function compileExpression(
   if (returns.length > 0 && !returns.includes(found)) {
     const expected = returns.length === 1 ? `${returns[0]}` : `one of [${returns.join(" ")}]`;
     return { kind: "invalid", source, message: `must evaluate to ${expected} but got ${found}` };
+  }
+  if (compiled.constantError !== undefined) {
+    const message = `program instantiation failed: ${compiled.constantError}`;
+    return { kind: "invalid", source, message, isInternal: true };
   }
   return { kind: "program", source, type, program: compiled.program, names: [...environment.variables.keys()] };
 }

@@ -155,7 +155,9 @@ function replaced(target: Part | undefined, args: readonly Part[]): CallEstimate
 function split(target: Part | undefined, args: readonly Part[]): CallEstimate | undefined {
   if (target === undefined) return undefined;
   const size = sizeOf(target);
-  const max = args.length > 1 ? literalInt(args[1], size.max) : size.max;
+  const limit = args[1]?.expr.kind === "literal" ? args[1].expr.value : undefined;
+  // A negative limit, which means none, is a very large one to kube-apiserver, which wraps it to a uint64.
+  const max = typeof limit === "bigint" ? Number(BigInt.asUintN(64, limit)) : size.max;
   return { cost: scaled(size, 2 * perCharacter), resultSize: { min: 0, max } };
 }
 

@@ -424,10 +424,11 @@ function fixed(value: Value, precision: number): string {
 function scientific(value: Value, precision: number): string {
   const number = numberOf(value, "scientific clause can only be used on doubles");
   if (!Number.isFinite(number)) return special(number);
-  const [digits = "", exponent = ""] = number.toExponential(Math.min(precision, 100)).split("e");
+  // cel-go takes the precision for the width of the text.
+  const [digits = "", exponent = ""] = number.toExponential(6).split("e");
   const power = Number(exponent);
   const superscript = String(Math.abs(power)).padStart(2, "0");
-  return `${digits}\u202f×\u202f10${raised(power < 0 ? `-${superscript}` : superscript)}`;
+  return `${digits}×10${raised(power < 0 ? `-${superscript}` : superscript)}`.padStart(precision);
 }
 
 /** The real server formats exponents with a locale-aware printer. */

@@ -45,6 +45,7 @@ const truths: readonly string[] = [
   "'A,b'.split(',') == ['A', 'b'] && ['a', 'b'].join('-') == 'a-b' && 'aXbX'.replace('X', 'y') == 'ayby' && 'aXbX'.replace('X', 'y', 1) == 'aybX'",
   "'AbC'.lowerAscii() == 'abc' && 'AbC'.upperAscii() == 'ABC' && '  x '.trim() == 'x'",
   "'%s has %d of %.2f and %x'.format([s, dyn(n), dyn(1.5), dyn(255)]) == 'héllo has 5 of 1.50 and ff'",
+  "'%e|%.1e|%.14e'.format([dyn(1.5), dyn(-123456.0), dyn(0.0)]) == '1.500000×10⁰⁰|-1.234560×10⁰⁵| 0.000000×10⁰⁰'",
   "'%s'.format([['a', dyn(1)]]) == '[\"a\", 1]' && '%s'.format([{'b': 1.5}]) == '{\"b\":1.500000}'",
   "'abc 123'.find('[0-9]+') == '123' && '1 22 333'.findAll('[0-9]+') == ['1', '22', '333'] && '1 22'.findAll('[0-9]+', 1) == ['1']",
   "type(n) == int && type(s) == string && type(l) == list && type(1.0) == double && type(null) == null_type",

@@ -27,7 +27,13 @@ import { CelError, CelTimestamp } from "./values.ts";
 
 /** A program, or the reason why the expression does not compile. */
 export type Compiled =
-  | { readonly kind: "compiled"; readonly program: CelProgram; readonly checked: Checked }
+  | {
+    readonly kind: "compiled";
+    readonly program: CelProgram;
+    readonly checked: Checked;
+    /** Why a constant call fails, which cel-go evaluates when it makes the program. @default none fails */
+    readonly constantError?: string;
+  }
   /** `message` is shown to users: each issue with its position in the source. */
   | { readonly kind: "failed"; readonly issues: readonly Issue[]; readonly message: string };
 
@@ -95,9 +101,44 @@ export class CelEnvironment {
     if (checked.issues.length > 0) return failed(source, checked.issues);
     const issues = validateCel(checked);
     if (issues.length > 0) return failed(source, issues);
-    return { kind: "compiled", checked, program: planCel(checked, this.variables, this.#declared) };
+    const program = planCel(checked, this.variables, this.#declared);
+    const constantError = this.#constantError(checked, checked.expr);
+    return { kind: "compiled", checked, program, ...(constantError === undefined ? {} : { constantError }) };
+  }
+
+  /** The error of the first conversion of a literal that fails, or of a pattern that cannot be read. */
+  #constantError(checked: Checked, expr: Expr): string | undefined {
+    for (const child of childrenOf(expr)) {
+      const found = this.#constantError(checked, child);
+      if (found !== undefined) return found;
+    }
+    if (expr.kind !== "call") return undefined;
+    const [argument] = expr.args;
+    if (argument?.kind !== "literal") return undefined;
+    if (expr.target !== undefined) {
+      const isPattern = patternFunctions.has(expr.name) && typeof argument.value === "string";
+      const pattern = isPattern ? patternOf(`${argument.value}`) : undefined;
+      return pattern instanceof CelError ? pattern.message : undefined;
+    }
+    if (expr.args.length !== 1 || !conversions.has(expr.name)) return undefined;
+    const outcome = planCel({ ...checked, expr }, this.variables, this.#declared).run([]);
+    return outcome.kind === "error" ? outcome.message : undefined;
   }
 }
+
+/** The functions whose calls with a literal cel-go evaluates once. */
+const conversions: ReadonlySet<string> = new Set([
+  "bool",
+  "bytes",
+  "double",
+  "duration",
+  "int",
+  "string",
+  "timestamp",
+  "uint",
+]);
+/** The functions whose literal patterns it compiles once; `matches` is checked before. */
+const patternFunctions: ReadonlySet<string> = new Set(["find", "findAll"]);
 
 function failed(source: string, issues: readonly Issue[]): Compiled {
   return { kind: "failed", issues, message: formatIssues(source, issues) };

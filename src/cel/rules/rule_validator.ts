@@ -240,6 +240,9 @@ function compileRule(
   const compiled = environment.compile(rule.rule);
   if (compiled.kind === "failed") return { ...empty, error: `compilation failed: ${compiled.message}` };
   if (compiled.checked.type.kind !== "bool") return { ...empty, error: "cel expression must evaluate to a bool" };
+  if (compiled.constantError !== undefined) {
+    return { ...empty, error: `program instantiation failed: ${compiled.constantError}` };
+  }
   const made: CompiledRule = {
     ...empty,
     program: compiled.program,
@@ -258,6 +261,9 @@ function withMessage(rule: CompiledRule, compiled: Compiled, declared: DeclaredT
   }
   if (compiled.checked.type.kind !== "string") {
     return { ...rule, messageError: "messageExpression must evaluate to a string" };
+  }
+  if (compiled.constantError !== undefined) {
+    return { ...rule, messageError: `messageExpression instantiation failed: ${compiled.constantError}` };
   }
   return { ...rule, message: compiled.program, messageCost: estimateCost(compiled.checked, sizesOf(declared)) };
 }

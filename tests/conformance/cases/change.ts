@@ -4,6 +4,41 @@ import { at, type Body, configMap, deployment, lease, role, secret, service } fr
 import { untilCollectorSees } from "./_waits.ts";
 
 const updates: readonly ConformanceCase[] = [
+  scenario("finalizers without a domain, which only some kinds allow", async (run) => {
+    const event = { involvedObject: { namespace: run.namespace } };
+    const plain = { metadata: { name: "a", finalizers: ["plain"] } };
+    const bodies = [
+      ["coordination.k8s.io/v1/leases", {}],
+      ["policy/v1/poddisruptionbudgets", { spec: { minAvailable: 1 } }],
+      ["events", event],
+      ["configmaps", {}],
+    ] as const;
+    for (const [resource, body] of bodies) {
+      await run.call({ path: `${at(run, resource)}?dryRun=All`, body: { ...body, ...plain } });
+    }
+    const wide = [
+      ["admissionregistration.k8s.io/v1/validatingwebhookconfigurations", { webhooks: [] }],
+      ["admissionregistration.k8s.io/v1/mutatingwebhookconfigurations", { webhooks: [] }],
+      ["node.k8s.io/v1/runtimeclasses", { handler: "a" }],
+      ["storage.k8s.io/v1/csidrivers", { spec: {} }],
+    ] as const;
+    for (const [resource, body] of wide) {
+      const metadata = { name: run.name("plain"), finalizers: ["plain"] };
+      await run.call({ path: `/apis/${resource}?dryRun=All`, body: { ...body, metadata } });
+    }
+  }),
+  ...[["an empty list", []], ["one empty entry", [{}]], ["null", null]].map(([what, managedFields]) =>
+    scenario(`managedFields that a patch and an update set to ${what}`, async (run) => {
+      const path = at(run, "services");
+      const live = await run.call({ path, body: service("a") });
+      const metadata = { ...live.metadata, managedFields };
+      await run.call({ method: "PUT", path: `${path}/a`, body: { ...live, metadata } });
+      await run.prepare({ method: "DELETE", path: `${path}/a` });
+      await run.call({ path, body: service("a") });
+      const body = { metadata: { managedFields } };
+      await run.call({ method: "PATCH", path: `${path}/a`, type: "application/merge-patch+json", body });
+    })
+  ),
   scenario("an update with the current resourceVersion, with an old one, without one", async (run) => {
     const path = at(run, "configmaps");
     const first = await run.call({ path, body: configMap("a") });

@@ -150,6 +150,23 @@ function schemaWithNames(names: readonly string[], rule: (name: string) => strin
   };
 }
 
+/** Fields of the metadata with values of other types, and empty ones. */
+const wrongMetadata: readonly (readonly [string, unknown])[] = [
+  ["labels", []],
+  ["labels", ""],
+  ["annotations", 0],
+  ["finalizers", {}],
+  ["finalizers", [null]],
+  ["ownerReferences", {}],
+  ["ownerReferences", [null]],
+  ["ownerReferences", [{ uid: 1 }]],
+  ["managedFields", [1]],
+  ["uid", {}],
+  ["namespace", []],
+  ["resourceVersion", 0],
+  ["generation", 1.5],
+];
+
 const invalidSpecs: readonly (readonly [string, unknown])[] = [
   ["no spec", undefined],
   ["missing required fields", {}],
@@ -262,6 +279,31 @@ const objects: readonly ConformanceCase[] = [
     await apply("two", { size: 2, tags: ["b"], ports: [{ port: 2, protocol: "UDP" }] }, "&force=true");
     await apply("one", { tags: [] });
     await apply("one", { size: "x" });
+  }),
+  onWidgets("custom resources: appliers share metadata", async (run, path) => {
+    const owner = (uid: string) => ({ apiVersion: "v1", kind: "ConfigMap", name: "owner", uid });
+    const apply = (manager: string, metadata: Body) =>
+      run.call({
+        method: "PATCH",
+        path: `${path}/a?fieldManager=${manager}`,
+        type: "application/apply-patch+yaml",
+        body: widget(run, { size: 1 }, { metadata: { name: "a", ...metadata } }),
+      });
+    await apply("one", { labels: { one: "1" }, finalizers: ["example.com/one"], ownerReferences: [owner("1")] });
+    await apply("two", { labels: { two: "2" }, finalizers: ["example.com/two"], ownerReferences: [owner("2")] });
+    await apply("one", { annotations: { one: "1" } });
+    await apply("two", { unknown: "2" });
+    await run.call({ method: "PATCH", path: `${path}/a`, type: merge, body: { metadata: { finalizers: null } } });
+  }),
+  onWidgets("custom resources: metadata of wrong types", async (run, path) => {
+    for (const [field, value] of wrongMetadata) {
+      const metadata = { name: "a", [field]: value };
+      await run.call({ path: `${path}?dryRun=All`, body: widget(run, { size: 1 }, { metadata }) });
+    }
+    await run.call({ path, body: widget(run, { size: 1 }, { metadata: "" }) });
+    await run.prepare({ path, body: widget(run, { size: 1 }) });
+    const body = [{ op: "add", path: "/metadata/labels", value: [] }];
+    await run.call({ method: "PATCH", path: `${path}/a`, type: "application/json-patch+json", body });
   }),
   onWidgets("custom resources: tables, selectors and discovery", async (run, path, group) => {
     await run.prepare({ path, body: widget(run, { size: 1 }) });

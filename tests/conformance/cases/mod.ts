@@ -8,6 +8,7 @@ import { bodyCases } from "./bodies.ts";
 import { changeCases } from "./change.ts";
 import { conversionCases } from "./conversions.ts";
 import { crdCases } from "./crds.ts";
+import { customResourceWriteCases } from "./custom_resource_writes.ts";
 import { createCases } from "./create.ts";
 import { declaredCases } from "./declared.ts";
 import { discoveryCases } from "./discovery.ts";
@@ -54,7 +55,7 @@ const groups: readonly CaseGroup[] = [
   { group: "invalid_policies", cases: invalidPolicyCases },
   { group: "discovery", cases: discoveryCases },
   { group: "tables", cases: tableCases },
-  { group: "crds", cases: crdCases },
+  { group: "crds", cases: [...crdCases, ...customResourceWriteCases] },
   { group: "webhooks", cases: webhookCases },
   { group: "conversions", cases: conversionCases },
   { group: "applied_versions", cases: appliedVersionCases },

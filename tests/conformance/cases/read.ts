@@ -170,6 +170,15 @@ const lists: readonly ConformanceCase[] = [
     { path: `/apis/coordination.k8s.io/v1/leases?fieldSelector=metadata.namespace%3D${run.namespace}` },
     { path: "/api/v1/namespaces/never-made/secrets" },
   ]),
+  requests(
+    "lists without objects, in each form",
+    (run) =>
+      [
+        "application/json",
+        ...["Table", "PartialObjectMetadataList"].map((as) => `application/json;as=${as};v=v1;g=meta.k8s.io`),
+      ]
+        .map((accept) => ({ path: at(run, "services"), accept })),
+  ),
   requests("lists and objects as metadata only", (run) => [
     { path: at(run, "secrets"), body: secret("a") },
     { path: at(run, "secrets") },

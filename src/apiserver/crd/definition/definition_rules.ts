@@ -36,6 +36,7 @@ export const definitionCollection = "customresourcedefinitions.apiextensions.k8s
 /** The rules, for `BuiltinKindsOptions.rules` under `CustomResourceDefinition.apiextensions.k8s.io`. */
 export const definitionRules: KindRules = {
   depth: "full",
+  allowsPlainFinalizers: true,
   generationFields: ["spec"],
   allowsUnconditionalUpdate: false,
   deletion: {

@@ -2,8 +2,8 @@
  * CompiledSchema: all functions that are compiled from one schema, each one on first use. It lives as long as the schema,
  * so a write to the status of a definition compiles nothing again.
  */
-import { type Draft, type JsonObject, typeSchemaOf } from "../../model/mod.ts";
-import { type TypeSchema } from "../../model/mod.ts";
+import { typeLibrary } from "../../kinds/mod.ts";
+import { type Draft, type JsonObject, type TypeSchema, typeSchemaOf } from "../../model/mod.ts";
 import {
   compileDefaulter,
   compileEmbeddedCheck,
@@ -29,19 +29,19 @@ export class CompiledSchema {
     this.props = withPrunedDefaults(schemaOf(json));
   }
 
-  /** The type for server-side apply and patches. */
+  /** The type for server-side apply and patches. Its metadata is that of built-in kinds: finalizers are a set. */
   get type(): TypeSchema {
-    return this.#typeSchema ??= typeSchemaOf({ ...this.json, "x-kubernetes-embedded-resource": true });
+    return this.#typeSchema ??= typeSchemaOf({ ...this.json, "x-kubernetes-embedded-resource": true }, typeLibrary());
   }
   #typeSchema: TypeSchema | undefined;
 
-  /** Drops unknown fields and nulls, and decodes embedded metadata. @returns the paths of unknown fields */
+  /** Drops unknown fields and nulls, and decodes embedded metadata. @returns the paths of unknown fields, sorted */
   readonly prune = lazy(() => {
     const prune = compilePruner(this.props);
     const pruneNulls = compileNullPruner(this.props);
     const readEmbedded = compileEmbeddedReader(this.props);
     return (object: Draft): readonly string[] => {
-      const unknown = prune(object);
+      const unknown = prune(object).toSorted();
       pruneNulls(object);
       if (readEmbedded === undefined) return unknown;
       const embedded = readEmbedded(object);

@@ -23,12 +23,14 @@ import {
   put,
   read,
   type ScalePaths,
+  StatusError,
   type Subresource,
   type Table,
   type TypeSchema,
   type Verb,
   type WriteContext,
 } from "../../model/mod.ts";
+import { decodingTitle } from "../../registry/mod.ts";
 import type { CompiledSchema } from "./compiled_schema.ts";
 import type { Converter } from "./conversion.ts";
 import { Correlation, fieldErrorsOf, goTypeOf, isInt64, stepsOf, valueAt } from "../schema/mod.ts";
@@ -126,7 +128,12 @@ export class CustomKind implements Kind {
         throw badRequest(`.${key} accessor error: must be a string`);
       }
     }
-    return this.compiled.prune()(draft).map((path) => `unknown field "${path}"`);
+    try {
+      return this.compiled.prune()(draft).map((path) => `unknown field "${path}"`);
+    } catch (error) {
+      if (!(error instanceof StatusError)) throw error;
+      throw badRequest(`${decodingTitle(this)}: ${error.message}`);
+    }
   }
 
   setDefaults(draft: Draft): void {
@@ -182,11 +189,10 @@ export class CustomKind implements Kind {
     return dnsSubdomainErrors(isPrefix ? maskTrailingDash(name) : name);
   }
 
-  warnings(object: JsonObject): readonly string[] {
-    const metadata = read(object, "metadata");
-    const finalizers = isJsonObject(metadata) ? read(metadata, "finalizers") : undefined;
-    if (!Array.isArray(finalizers)) return [];
-    return finalizers.filter((item) => typeof item === "string").sort().flatMap(finalizerWarnings);
+  warnings(object: JsonObject, old: JsonObject = {}, subresource = ""): readonly string[] {
+    if (subresource === "status") return [];
+    const before = new Set(finalizersOf(old));
+    return finalizersOf(object).filter((name) => !before.has(name)).sort().flatMap(finalizerWarnings);
   }
 
   fieldValue(object: JsonObject, field: string): string | undefined {
@@ -311,6 +317,12 @@ function setGeneration(draft: Draft, generation: number): void {
 
 const standardFinalizers = new Set(["orphan", "foregroundDeletion", "kubernetes"]);
 
+function finalizersOf(object: JsonObject): readonly string[] {
+  const metadata = read(object, "metadata");
+  const finalizers = isJsonObject(metadata) ? read(metadata, "finalizers") : undefined;
+  return isJsonArray(finalizers) ? finalizers.filter((item) => typeof item === "string") : [];
+}
+
 function finalizerWarnings(name: string): readonly string[] {
   const prefix = `metadata.finalizers: ${JSON.stringify(name)}:`;
   const warnings = labelKeyErrors(name).map((error) => `${prefix} ${error}`);
@@ -358,6 +370,7 @@ function nested(object: JsonObject, path: string, type: string, isOfType: (value
   const steps = stepsOf(path);
   let value: Json = object;
   for (const [index, step] of steps.entries()) {
+    if (value === null) return { kind: "value", value: undefined };
     if (!isJsonObject(value)) return failed(steps.slice(0, index + 1), value, "map[string]interface{}");
     const next: Json | undefined = read(value, step);
     if (next === undefined) return { kind: "value", value: undefined };

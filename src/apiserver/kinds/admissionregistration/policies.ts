@@ -50,6 +50,7 @@ const patchTypes = ["ApplyConfiguration", "JSONPatch"];
 const common = {
   generationFields: ["spec"],
   allowsUnconditionalUpdate: false,
+  allowsPlainFinalizers: true,
   warnings: (object: JsonObject) => staticNameWarnings(nameOf(object)),
 } as const satisfies Partial<KindRules>;
 
@@ -58,6 +59,7 @@ export function policyRules(expressions: ExpressionChecks): KindRules {
   return {
     ...common,
     depth: "full",
+    statusWarnings: common.warnings,
     statusMetadata: "none",
     validate: (object, problems) => checkPolicy(object, undefined, expressions, problems),
     validateUpdate: (object, old, problems) => checkPolicy(object, old, expressions, problems),

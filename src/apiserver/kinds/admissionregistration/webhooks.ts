@@ -66,6 +66,7 @@ export function webhookRules(isMutating: boolean, expressions: ExpressionChecks)
   const sort = { isMutating, expressions };
   return {
     depth: "full",
+    allowsPlainFinalizers: true,
     generationFields: ["webhooks"],
     allowsUnconditionalUpdate: false,
     validate: (object, problems) => checkWebhooks(object, sort, strict, problems),

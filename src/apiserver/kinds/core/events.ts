@@ -69,6 +69,7 @@ const common = {
 /** core/v1 Event. */
 export const coreEventRules: KindRules = {
   ...common,
+  allowsPlainFinalizers: true,
   fieldSelectors: new Map([
     ...selectorsOf("involvedObject", "reportingComponent"),
     [

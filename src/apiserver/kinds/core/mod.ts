@@ -19,7 +19,7 @@ import { persistentVolumeDefaults, persistentVolumeRules, volumeRow } from "./pe
 import { quotaRules, resourceQuotaRow } from "./resource_quotas.ts";
 import { serviceDefaults, serviceMeter, serviceRow, serviceRules } from "./services.ts";
 export { checkAppProtocol, sortedProtocols } from "./endpoints.ts";
-export { checkBalancer, loadBalancerAddresses, noIp } from "./load_balancers.ts";
+export { balancerWarnings, checkBalancer, loadBalancerAddresses, noIp } from "./load_balancers.ts";
 export { coversScopes } from "./resource_quotas.ts";
 export { firstServiceIp, serviceCidr } from "./service_ranges.ts";
 export { checkInlineVolumeSpec } from "./volume_spec.ts";

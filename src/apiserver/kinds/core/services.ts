@@ -87,7 +87,8 @@ export const serviceRules: KindRules = {
     checkService(service, old, problems);
   },
   validateStatus: checkStatus,
-  warnings: (service, old) => [...serviceWarnings(service), ...(old === undefined ? [] : balancerWarnings(service))],
+  warnings: serviceWarnings,
+  statusWarnings: balancerWarnings,
 };
 
 /** An ExternalName has no traffic inside of the cluster; a policy that is stored counts again with the next type. */

@@ -1,6 +1,6 @@
 /** Ingresses and IngressClasses: rules, defaults and table rows. */
 import { type Draft, type Json, type JsonObject, read } from "../../model/mod.ts";
-import { checkBalancer, loadBalancerAddresses, noIp } from "../core/mod.ts";
+import { balancerWarnings, checkBalancer, loadBalancerAddresses, noIp } from "../core/mod.ts";
 import {
   ageCell,
   annotationOf,
@@ -68,6 +68,7 @@ export const ingressRules: KindRules = {
     if (old !== undefined || !isMarked || has(objectAt(ingress, "spec"), "ingressClassName")) return [];
     return [`annotation "${classAnnotation}" is deprecated, please use 'spec.ingressClassName' instead`];
   },
+  statusWarnings: balancerWarnings,
 };
 
 function checkIngress(ingress: JsonObject, old: JsonObject | undefined, problems: Problems): void {

@@ -40,6 +40,7 @@ const conditionStatuses = ["True", "False", "Unknown"];
 /** APIService. */
 export const apiServiceRules: KindRules = {
   depth: "full",
+  allowsPlainFinalizers: true,
   statusMetadata: "none",
   allowsUnconditionalUpdate: false,
   validateName: pathSegmentName,

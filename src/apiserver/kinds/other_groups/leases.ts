@@ -15,6 +15,7 @@ import { draftAt, findNumber, has, objectAt, textAt } from "../types/mod.ts";
 /** Lease. */
 export const leaseRules: KindRules = {
   depth: "full",
+  allowsPlainFinalizers: true,
   allowsUnconditionalUpdate: false,
   allowsCreateOnUpdate: true,
   prepareForCreate: (draft) => dropCoordinatedElection(draft, {}),

@@ -19,6 +19,7 @@ import { findObject, objectAt, objectsAt, textAt } from "../types/mod.ts";
 /** RuntimeClass. */
 export const runtimeClassRules: KindRules = {
   depth: "full",
+  allowsPlainFinalizers: true,
   allowsUnconditionalUpdate: false,
   allowsCreateOnUpdate: true,
   validate: checkRuntimeClass,

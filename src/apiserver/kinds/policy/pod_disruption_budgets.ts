@@ -26,6 +26,7 @@ const evictionPolicies = ["AlwaysAllow", "IfHealthyBudget"];
 /** PodDisruptionBudget. */
 export const budgetRules: KindRules = {
   depth: "full",
+  allowsPlainFinalizers: true,
   generationFields: ["spec"],
   allowsUnconditionalUpdate: false,
   validate: (budget, problems) => checkSpec(objectAt(budget, "spec"), false, problems),

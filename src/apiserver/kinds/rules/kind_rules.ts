@@ -51,6 +51,8 @@ export interface KindRules {
   readonly allowsCreateOnUpdate?: boolean;
   /** False if `generateName` is taken as the name. @default true */
   readonly generatesNames?: boolean;
+  /** True if names of finalizers need no domain: kube-apiserver checks them for most kinds. @default false */
+  readonly allowsPlainFinalizers?: boolean;
   readonly deletion?: DeletionRules;
   readonly scale?: ScalePaths;
   /** Fields that a field selector may use, in addition to metadata.name and metadata.namespace. */
@@ -77,6 +79,8 @@ export interface KindRules {
   validateSubresource?(object: JsonObject, old: JsonObject, problems: Problems, context: WriteContext): void;
   /** @param old undefined for a new object */
   warnings?(object: JsonObject, old: JsonObject | undefined): readonly string[];
+  /** Warnings for an update of the status. @default none */
+  statusWarnings?(object: JsonObject): readonly string[];
   /** Converts an object from another version of the same collection. */
   convert?(object: JsonObject, to: Pick<Kind, "group" | "version" | "kind">): JsonObject;
 }
