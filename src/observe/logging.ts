@@ -60,7 +60,7 @@ export interface Logger {
 export const rootCategory = "pintle";
 
 /** LogTape looks categories up in a plain object, where `constructor` is a function: it throws for a name that every object has. */
-function categoryOf(name: string): string {
+function ownName(name: string): string {
   return name in Object.prototype ? `${name}_` : name;
 }
 
@@ -80,7 +80,7 @@ function categoryOf(name: string): string {
  * ```
  */
 export function logger(...category: readonly string[]): Logger {
-  return wrap(getLogger([rootCategory, ...category.map(categoryOf)]));
+  return wrap(getLogger([rootCategory, ...category.map(ownName)]));
 }
 
 /** True while the configured level is debug. A record below the level costs nothing then, not even to find that out. */
