@@ -8,7 +8,8 @@ import type { Transport } from "../client/mod.ts";
 interface List {
   readonly apiVersion: string;
   readonly kind: string;
-  readonly items: readonly KubeObject[];
+  /** Null where a list of metadata has none. */
+  readonly items: readonly KubeObject[] | null;
 }
 
 /**
@@ -58,7 +59,7 @@ function isFromCache({ searchParams }: URL): boolean {
 
 function initialEvents({ apiVersion, kind, items }: List, revision: number): string {
   const names = { apiVersion, kind: kind.replace(/List$/, "") };
-  const added = items.map((item) => ({ type: "ADDED", object: { ...names, ...item } }));
+  const added = (items ?? []).map((item) => ({ type: "ADDED", object: { ...names, ...item } }));
   const annotations = { [initialEventsEnd]: "true" };
   const end = { ...names, metadata: { resourceVersion: String(revision), annotations } };
   return [...added, { type: "BOOKMARK", object: end }].map((line) => `${printExactJson(line)}\n`).join("");

@@ -49,6 +49,21 @@ test("fetchStale() starts a watch with the old state and its bookmark", async ()
   assertEquals(bookmark.object.metadata.resourceVersion, String(revision));
 });
 
+test("fetchStale() starts a watch of metadata with its bookmark where there were no objects", async () => {
+  const { server } = kubernetesApi({ clock: new VirtualClock(), random: seededRandom(1) });
+  using _ending = server;
+  await server.fetch(new Request("https://server/readyz"));
+  const query = "?watch=true&sendInitialEvents=true&allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan";
+  const accept = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
+  const request = new Request(maps + query, { headers: { accept } });
+  const { revision } = server.storage;
+  const reader = (await fetchStale(server.fetch, request, { revision, isWatch: true })).body?.getReader();
+  const { value } = await reader?.read() ?? {};
+  await reader?.cancel();
+  const { type, object } = JSON.parse(new TextDecoder().decode(value));
+  assertEquals([type, object.kind], ["BOOKMARK", "PartialObjectMetadata"]);
+});
+
 test("after a compaction, watches that resume at an older version are expired, others are not", () => {
   const history = new CompactedHistory();
   const isExpired = (collection: string, query: string) =>
