@@ -2,10 +2,11 @@ import { mkdtemp, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { FakeCluster } from "../../tests/fakes/cluster.ts";
 import { assert, assertEquals, assertMatch, assertRejects, test } from "../../tests/testing.ts";
+import { until } from "../../tests/until.ts";
 import type { KubeObject } from "../api/mod.ts";
 import { drain, VirtualClock } from "../async/mod.ts";
 import { Client } from "../client/mod.ts";
-import { directoryEntries, joinPath, removePath, writeFile } from "../runtime/mod.ts";
+import { joinPath, removePath, writeFile } from "../runtime/mod.ts";
 import type { ClusterProvider, FleetCluster } from "./cluster_provider.ts";
 import { kubeconfigContexts, kubeconfigFolder } from "./kubeconfig_files.ts";
 import { clusterApiClusters, kubeconfigSecrets } from "./kubeconfig_secrets.ts";
@@ -23,6 +24,16 @@ function kubeconfig(...names: readonly string[]): string {
 function secret(name: string, data: Readonly<Record<string, string>>, labels = {}): KubeObject {
   const encoded = Object.fromEntries(Object.entries(data).map(([key, value]) => [key, btoa(value)]));
   return { apiVersion: "v1", kind: "Secret", metadata: { namespace: "fleet", name, labels }, ...{ data: encoded } };
+}
+
+/** Lets time pass until `condition` holds. The files are real, so there is no telling how many turns a look takes. */
+async function advanceUntil(clock: VirtualClock, condition: () => boolean, what: string): Promise<void> {
+  const holds = () => {
+    const isOver = condition();
+    if (!isOver) void clock.advance(1_000);
+    return isOver;
+  };
+  await until(holds, what);
 }
 
 /** Follows a provider. */
@@ -167,10 +178,7 @@ test("the identity of a cluster changes with its certificate authority and the w
     const clusters = [{ name: "east", cluster: entry }], users = [{ name: "east", user }];
     const contexts = [{ name: "east", context: { cluster: "east", user: "east" } }];
     await writeFile(file, JSON.stringify({ clusters, users, contexts, "current-context": "east" }));
-    for (let turn = 0; turn < 2_000 && files.latest("east") === undefined; turn++) {
-      await clock.advance(10_000);
-      await directoryEntries(folder); // the files are real
-    }
+    await advanceUntil(clock, () => files.latest("east") !== undefined, "a look at the file");
     using connection = await files.latest("east")?.connect();
     return connection?.identity;
   };
@@ -197,7 +205,7 @@ test("a file of a folder that cannot be looked at is a cluster with a problem, a
   await symlink("nothing", joinPath(folder, "nothing.yaml"));
   const clock = new VirtualClock();
   await using files = follow(kubeconfigFolder(folder, { clock, environment: {} }));
-  for (let turn = 0; turn < 2_000 && files.names() === undefined; turn++) await directoryEntries(folder);
+  await until(() => files.names() !== undefined, "a look at the folder");
   assertEquals(files.names(), ["east", "loop"]);
   await assertRejects(
     async () => void await files.latest("loop")?.connect(),
@@ -219,12 +227,7 @@ test("kubeconfigContexts() misses a context only after a second look: a file tha
       return emptyLooks.includes(++looks) ? empty : whole;
     },
   };
-  const lookUntil = async (count: number) => {
-    for (let turn = 0; turn < 2_000 && looks < count; turn++) {
-      await clock.advance(1_000);
-      await directoryEntries(folder); // the files are real
-    }
-  };
+  const lookUntil = (count: number) => advanceUntil(clock, () => looks >= count, `look ${count}`);
   const reports: (readonly string[])[] = [];
   await using _followed = follow({
     name: "all",
@@ -249,25 +252,19 @@ test("kubeconfigFolder() and kubeconfigContexts() notice changed files", async (
   const file = joinPath(folder, "east.yaml");
   await writeFile(file, kubeconfig("east", "west"));
   await writeFile(joinPath(folder, ".hidden"), "x");
-  const look = async (condition: () => boolean) => {
-    for (let turn = 0; turn < 2_000 && !condition(); turn++) {
-      await clock.advance(10_000);
-      await directoryEntries(folder); // the files are real
-    }
-    assert(condition());
-  };
   await using files = follow(kubeconfigFolder(folder, { clock }));
   await using all = follow(kubeconfigContexts({ kubeconfig: file, clock, environment: {} }));
   await using some = follow(
     kubeconfigContexts({ kubeconfig: file, contexts: ["west", "none"], clock, environment: {} }),
   );
-  await look(() => files.names() !== undefined && all.names() !== undefined && some.names() !== undefined);
+  const followed = [files, all, some];
+  await until(() => followed.every(({ names }) => names() !== undefined), "a look of each provider");
   assertEquals([files.names(), all.names(), some.names()], [["east"], ["east", "west"], ["west", "none"]]);
   using connection = await some.latest("west")?.connect();
   assertEquals(connection?.server, "https://west.example.dev");
   await assertRejects(async () => void await some.latest("none")?.connect(), /it does not exist/);
   await writeFile(file, kubeconfig("east", "west", "north"));
-  await look(() => all.names()?.length === 3);
+  await advanceUntil(clock, () => all.names()?.length === 3, "the third context");
   await removePath(file);
-  await look(() => files.names()?.length === 0);
+  await advanceUntil(clock, () => files.names()?.length === 0, "the end of the file");
 });
