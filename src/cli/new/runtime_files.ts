@@ -93,7 +93,8 @@ function packageJsonText(
     ...(runtime === "node" ? { engines: { node: ">=22.18" } } : {}),
     scripts: {
       check: "tsc",
-      test: runtime === "node" ? "node --test" : "bun test",
+      // Bun ends a test after 5 s otherwise, which a World may need on a small machine.
+      test: runtime === "node" ? "node --test" : "bun test --timeout 60000",
       dev: `${run} main.ts dev ${controller} --samples`,
       simulate: `${run} main.ts simulate ${controller} ${someFaults}`,
       compile: `${program} compile`,
