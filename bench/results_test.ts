@@ -49,6 +49,7 @@ const reasons: readonly (readonly [bar: RegExp, paragraph: string])[] = [
   [/^`controller dev foo`/, "Peak memory of `controller dev`"],
   [/^RSS of an API server per stored Foo/, "RSS per stored object"],
   [/sharded replicas.*Deployments back/, "Shards"],
+  [/^`controller simulate/, "Schedules of a simulation"],
   [/^the released binary size/, "Size of the binary"],
 ];
 
