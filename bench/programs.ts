@@ -38,32 +38,14 @@ type BuildFunction = () => Promise<void>;
 
 const programs = {
   /** Pintle: a small operator on src/mod.ts. */
-  pintle: {
-    build: {
-      cwd: root,
-      command: [
-        ...[bun, "build", "--compile", ...compileFlags],
-        ...[`--outfile=${join(outputDir, "pintle")}`, join(benchDir, "ours", "main.ts")],
-      ],
-    },
-    command: [join(outputDir, "pintle")],
-  },
+  pintle: compiledByBun("pintle", "main.ts"),
   /** The released binary. */
   controller: {
     build: { cwd: root, command: ["sh", "compile.sh", "--outfile", join(outputDir, "controller")] },
     command: [join(outputDir, "controller")],
   },
   /** A program of one line on our runtime. */
-  empty: {
-    build: {
-      cwd: root,
-      command: [
-        ...[bun, "build", "--compile", ...compileFlags],
-        ...[`--outfile=${join(outputDir, "empty")}`, join(benchDir, "ours", "empty.ts")],
-      ],
-    },
-    command: [join(outputDir, "empty")],
-  },
+  empty: compiledByBun("empty", "empty.ts"),
   /** An operator with a conversion webhook. */
   converter: {
     build: {
@@ -110,6 +92,13 @@ const programs = {
     command: [process.execPath, "run", "--allow-all", "--no-check", join(benchDir, "peers", "node", "informer.ts")],
   },
 } as const satisfies Record<string, Program>;
+
+/** A program whose main module is in the folder of our own side. */
+function compiledByBun(name: string, entry: string) {
+  const outfile = join(outputDir, name);
+  const command = [bun, "build", "--compile", ...compileFlags, `--outfile=${outfile}`, join(benchDir, "ours", entry)];
+  return { build: { cwd: root, command }, command: [outfile] };
+}
 
 /** The client of Java takes a key for RSA if it is not told otherwise; those of a bench cluster are for EC. */
 function javaCommand(...flags: readonly string[]): readonly string[] {

@@ -114,7 +114,6 @@ export class SharedCaches implements ManagerCaches {
   readonly #parts: SlotParts | undefined;
   readonly #options: SharedCachesOptions;
   #selected: SelectedNamespaces | undefined;
-  #isForgetting = false;
 
   constructor(options: SharedCachesOptions) {
     const { client, namespaces, rules = [], freeze, recovery, metrics, recorder, log, clock, random, holds } = options;
@@ -122,7 +121,10 @@ export class SharedCaches implements ManagerCaches {
     this.#options = options;
     assertOneRulePerKind(rules);
     this.#parts = holds && new SlotParts(holds);
-    holds?.listen({ onGained: () => {}, onEnded: () => this.#forgetSoon() });
+    const onLost = () => {
+      for (const informer of this.informers()) informer.forgetOthers();
+    };
+    holds?.listen({ onLost });
     const cachedRules = rules.filter((rule) => rule.isCached !== false);
     this.#rules = new Map(cachedRules.map((rule) => [resourceId(rule.resource), rule]));
     this.#notCached = new Set(
@@ -222,16 +224,6 @@ export class SharedCaches implements ManagerCaches {
       if (role === "watches" || mapsOthers === true) return [];
       return [[resourceId(resource), role === "for" ? parts.ofPrimary(rule) : parts.ofDependents(rule)] as const];
     }));
-  }
-
-  /** The replica has fewer slots. Once for all slots that end at the same time. */
-  #forgetSoon(): void {
-    if (this.#isForgetting) return;
-    this.#isForgetting = true;
-    Promise.resolve().then(() => {
-      this.#isForgetting = false;
-      for (const informer of this.informers()) informer.forgetOthers();
-    });
   }
 
   /** @param selection Only some of the objects, in a cache of their own. @default all */

@@ -63,7 +63,7 @@ export class HandlerOracle {
         onProblem: (text) => this.#problems.push(text),
       });
       this.#recorders.push(recorder);
-      shards?.holds.listen({ onGained: () => {}, onEnded: () => recorder.forgetOthers() });
+      shards?.holds.listen({ onEnded: () => recorder.forgetOthers() });
       informer.activation?.listen(() => isSeen(informer) || recorder.forgetAll());
       informer.addHandler(recorder, { name: "simulation" });
     }

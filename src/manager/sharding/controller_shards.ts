@@ -33,7 +33,6 @@ export class ControllerShards implements KeyShards, Disposable {
   readonly #life: Scope = scope(new AbortController().signal);
   readonly #listening: Disposable;
   #isFilling = false;
-  #isLossDue = false;
 
   constructor(options: ControllerShardsOptions) {
     this.#options = options;
@@ -42,6 +41,9 @@ export class ControllerShards implements KeyShards, Disposable {
     this.#listening = holds.listen({
       onGained: (gained) => this.#fill(gained),
       onEnded: (hold) => this.#ended(hold),
+      onLost: () => {
+        for (const listener of [...this.#listeners]) listener.onLost();
+      },
     });
     this.#fill([...holds.slots].flatMap((slot) => holds.get(slot) ?? []));
   }
@@ -125,13 +127,6 @@ export class ControllerShards implements KeyShards, Disposable {
 
   #ended(hold: SlotHold): void {
     this.#filling.delete(hold);
-    if (this.#active.get(hold.slot) !== hold) return;
-    this.#active.delete(hold.slot);
-    if (this.#isLossDue) return;
-    this.#isLossDue = true;
-    Promise.resolve().then(() => {
-      this.#isLossDue = false;
-      for (const listener of [...this.#listeners]) listener.onLost();
-    });
+    if (this.#active.get(hold.slot) === hold) this.#active.delete(hold.slot);
   }
 }

@@ -106,18 +106,21 @@ export class SlotHold implements WriteAuthority {
   }
 }
 
-/** Is told when slots come and go. */
+/** Is told when slots come and go, as far as it wants to know. */
 export interface SlotListener {
   /** These slots are held from now on. */
-  onGained(holds: readonly SlotHold[]): void;
+  onGained?(holds: readonly SlotHold[]): void;
   /** This slot is no longer held. */
-  onEnded(hold: SlotHold): void;
+  onEnded?(hold: SlotHold): void;
+  /** The replica has fewer slots. Called once for all that end at the same time. */
+  onLost?(): void;
 }
 
 /** The slots that this process holds. */
 export class SlotHolds {
   readonly #holds = new Map<number, SlotHold>();
   readonly #listeners = new Set<SlotListener>();
+  #isLossDue = false;
   readonly #firstGain = new Latch();
   #generation = 0;
 
@@ -165,7 +168,7 @@ export class SlotHolds {
     if (gained.length === 0) return;
     this.#generation++;
     this.#firstGain.open();
-    for (const listener of [...this.#listeners]) listener.onGained(gained);
+    for (const listener of [...this.#listeners]) listener.onGained?.(gained);
   }
 
   drain(slots: Iterable<number>): void {
@@ -183,6 +186,12 @@ export class SlotHolds {
 
   #ended(hold: SlotHold): void {
     if (this.#holds.get(hold.slot) === hold) this.#holds.delete(hold.slot);
-    for (const listener of [...this.#listeners]) listener.onEnded(hold);
+    for (const listener of [...this.#listeners]) listener.onEnded?.(hold);
+    if (this.#isLossDue) return;
+    this.#isLossDue = true;
+    Promise.resolve().then(() => {
+      this.#isLossDue = false;
+      for (const listener of [...this.#listeners]) listener.onLost?.();
+    });
   }
 }
