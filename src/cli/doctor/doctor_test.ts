@@ -33,11 +33,12 @@ async function doctor(
   others: Readonly<Record<string, FakeResponse>> = {},
   args = "",
   controllers: readonly ControllerDefinition[] = [websiteController],
+  stepMs?: number,
 ): Promise<CommandResult & { readonly server: FakeServer }> {
   const server = new FakeServer(responses(others));
   const operator = { name: "controller", version: "1.2.3", controllers };
   const words = `doctor ${args}`.trimEnd().split(" ");
-  return { ...await runCommandLine(operator, words, { transport: server.transport }), server };
+  return { ...await runCommandLine(operator, words, { transport: server.transport, stepMs }), server };
 }
 
 test("doctor prints one line for each check and ends with 0 when everything is in order", async () => {
@@ -441,7 +442,8 @@ test("doctor warns of two names for one cluster of a fleet", async () => {
       "current-context": "admin",
     }),
   );
-  const { out } = await doctor({}, `--clusters contexts:* --kubeconfig ${file} --connect-timeout 2m`);
+  const args = `--clusters contexts:* --kubeconfig ${file} --connect-timeout 2m`;
+  const { out } = await doctor({}, args, [websiteController], 2);
   assertEquals(out.match(/^warning +fleet +.*$/gm)?.map((line) => line.replace(/ {2,}/g, " ")), [
     'warning fleet dev: it is the same cluster as "admin", so its objects are reconciled twice. Leave one of the two out',
   ]);

@@ -21,6 +21,8 @@ export interface RunOptions {
   readonly terminal?: TestTerminal;
   /** The time at the start, in milliseconds since 1970. @default the first day of 2026 */
   readonly startAt?: number;
+  /** How far the clock goes in a turn of the event loop. Small when a limit covers the reading of files. @default 200 */
+  readonly stepMs?: number;
   /** @default the commands of an operator */
   readonly commands?: readonly SubcommandEntry[];
 }
@@ -53,7 +55,8 @@ export async function runCommandLine(
   options: RunOptions = {},
 ): Promise<CommandResult> {
   const process = createProcess(args, options);
-  const code = await endOf(startCommandLine(operator, process, options.transport, options.commands), process);
+  const ending = startCommandLine(operator, process, options.transport, options.commands);
+  const code = await endOf(ending, process, options.stepMs);
   return { code, out: process.out, err: process.err };
 }
 
