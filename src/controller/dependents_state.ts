@@ -5,6 +5,7 @@
 import type { ConditionNow, KubeObject, Resource } from "../api/mod.ts";
 import type { DeleteOptions } from "../client/mod.ts";
 import type { ActivationCondition } from "./activation.ts";
+import { shortened } from "../observe/mod.ts";
 import { done, type Result, TerminalError } from "./request.ts";
 
 /**
@@ -82,7 +83,7 @@ export type DependentStatus =
     | { readonly kind: "failed"; readonly reason: string; readonly error: unknown }
   );
 
-/** The longest message of a condition: an owner with thousands of dependents must remain readable. */
+/** The longest message of a condition, without the ellipsis: an owner with thousands of dependents must remain readable. */
 const maxMessageChars = 1_024;
 
 /**
@@ -151,11 +152,11 @@ export class DependentsState {
     const closed = sentencesOf(this.dependents, isClosed);
     if (closed.length === 0) {
       const ready = `${this.dependents.filter(({ kind }) => kind === "ready").length} dependents are ready`;
-      const message = shortened([ready, ...sentencesOf(this.dependents, ({ kind }) => kind === "inactive")]);
+      const message = joined([ready, ...sentencesOf(this.dependents, ({ kind }) => kind === "inactive")]);
       return { type, status: "True", reason: "Ready", message, observedGeneration };
     }
     const reason = reasons.find(([kind]) => this.dependents.some((one) => one.kind === kind))?.[1] ?? "NotReady";
-    return { type, status: "False", reason, message: shortened(closed), observedGeneration };
+    return { type, status: "False", reason, message: joined(closed), observedGeneration };
   }
 
   /** What the later dependents see of `dependent`; undefined when it does not exist. */
@@ -188,9 +189,8 @@ function sentencesOf(
   return dependents.flatMap((one) => "reason" in one && isMeant(one) ? [`${one.name} ${one.reason}`] : []);
 }
 
-function shortened(sentences: readonly string[]): string {
-  const text = sentences.join("; ");
-  return text.length > maxMessageChars ? `${text.slice(0, maxMessageChars - 1)}…` : text;
+function joined(sentences: readonly string[]): string {
+  return shortened(sentences.join("; "), maxMessageChars);
 }
 
 /** The reason of the condition: the first of these states that a dependent has. */

@@ -38,7 +38,7 @@ export {
   redactWhole,
   type Work,
 } from "./redaction/mod.ts";
-export { escaped, hasControls, printable } from "./safe_text.ts";
+export { escaped, hasControls, printable, shortened } from "./safe_text.ts";
 export { runtimeMetrics } from "./runtime_metrics.ts";
 export {
   type ActivationEntry,

@@ -1,6 +1,6 @@
 /**
  * escaped() and printable() remove from a text of others what could move a cursor, begin a second line, or hide or reverse
- * text on a terminal (security 19).
+ * text on a terminal (security 19). shortened() cuts a text that may have any length.
  */
 
 /**
@@ -33,7 +33,13 @@ const unprintable = new RegExp(`(?:${unsafe.source})+`, "gu");
  */
 export function printable(text: string, maxLength = 1024): string {
   const clean = text.slice(0, maxLength * 2).replace(escapeSequences, "").replace(unprintable, " ").trim();
-  return clean.length <= maxLength ? clean : `${clean.slice(0, maxLength)}…`;
+  return shortened(clean, maxLength);
+}
+
+/** The beginning of a text that is longer than `maxLength` characters, and an ellipsis. Never half of a surrogate pair. */
+export function shortened(text: string, maxLength: number): string {
+  if (text.length <= maxLength) return text;
+  return `${text.slice(0, maxLength).replace(/[\ud800-\udbff]$/, "")}…`;
 }
 
 /** True for a path with controls or separators of lines: a terminal and a shell would read it as something else. */

@@ -7,6 +7,7 @@
  */
 import type { ApiStatus, StatusCause, StatusDetails } from "../../api/mod.ts";
 import { type FieldError, formatFieldErrors } from "../../cel/mod.ts";
+import { shortened } from "../../observe/mod.ts";
 
 /** The object that an error is about: names as in `deployments.apps "web" not found`. */
 export interface Subject {
@@ -130,7 +131,7 @@ const maxNameCharacters = 1024;
 
 /** A name of a body may have 3 MB, and stands several times in a Status. */
 function shownName({ name }: Subject): string {
-  return name.length <= maxNameCharacters ? name : `${name.slice(0, maxNameCharacters)}…`;
+  return shortened(name, maxNameCharacters);
 }
 
 function detailsOf(subject: Subject): StatusDetails {

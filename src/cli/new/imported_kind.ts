@@ -6,6 +6,7 @@
  * form before a file is written. What cannot be written is an error that names the field; nothing is dropped.
  */
 import { printExactJson } from "../../api/mod.ts";
+import { shortened } from "../../observe/mod.ts";
 import {
   type Crd,
   crdChanges,
@@ -62,8 +63,7 @@ function cannotWrite(kind: string, state: string): CommandError {
 }
 
 function shown(value: unknown): string {
-  const text = value === undefined ? "absent" : printExactJson(value);
-  return text.length > maxShown ? `${text.slice(0, maxShown)}…` : text;
+  return shortened(value === undefined ? "absent" : printExactJson(value), maxShown);
 }
 
 /** The definition that the written file makes. */

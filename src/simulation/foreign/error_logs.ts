@@ -4,6 +4,8 @@
  *
  * Caveats: a program that logs in another form has none. An error in a log breaks no invariant.
  */
+import { shortened } from "../../observe/mod.ts";
+
 const signs: readonly RegExp[] = [
   /"(?:level|severity|lvl)":\s*"(?:error|fatal|panic|dpanic|critical)"/i,
   /\b(?:level|lvl|severity)=(?:error|fatal|panic|critical)\b/i,
@@ -43,7 +45,7 @@ export function newErrors(lines: readonly string[], known: ReadonlySet<string>):
     else if (!known.has(pattern)) counts.set(pattern, { line, count: 1 });
   }
   return [...counts.values()].slice(0, maxShown).map(({ line, count }) => {
-    const text = line.length > maxCharacters ? `${line.slice(0, maxCharacters)}…` : line;
+    const text = shortened(line, maxCharacters);
     return count === 1 ? text : `${text} (${count} times)`;
   });
 }
