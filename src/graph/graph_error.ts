@@ -2,6 +2,8 @@
  * GraphError and Place: where in a file a graph is wrong. Every check of a graph reports the line of the value that it is about.
  */
 
+import { dotPath } from "../schema/mod.ts";
+
 /** A place in the document of a graph: a value by its path. */
 export interface Place {
   /** The file. */
@@ -17,11 +19,6 @@ export function partOf(place: Place, ...steps: readonly (string | number)[]): Pl
   return { ...place, path: [...place.path, ...steps] };
 }
 
-/** `spec.resources[0].template`. */
-export function pathText(path: readonly (string | number)[]): string {
-  return path.map((step, at) => typeof step === "number" ? `[${step}]` : at === 0 ? step : `.${step}`).join("");
-}
-
 /** A graph that cannot run: the message has the file, the line, the path and what to do. */
 export class GraphError extends Error {
   override readonly name = "GraphError";
@@ -33,7 +30,7 @@ export class GraphError extends Error {
   /** @param state what is wrong, and what to do */
   constructor(place: Place, state: string, options?: ErrorOptions) {
     const line = place.lineOf(place.path);
-    const where = place.path.length === 0 ? "" : `${pathText(place.path)}: `;
+    const where = place.path.length === 0 ? "" : `${dotPath(place.path)}: `;
     super(`Cannot read the graph "${place.file}": line ${line}: ${where}${state}`, options);
     this.file = place.file;
     this.line = line;
