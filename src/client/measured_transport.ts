@@ -13,12 +13,25 @@ export interface MeasuredTransportOptions {
   readonly clock?: Clock;
 }
 
+/** A transport whose requests are measured. Dispose it when nothing is sent any more. */
+export interface MeasuredTransport extends Transport, Disposable {}
+
+const names = {
+  requests: "rest_client_requests_total",
+  durations: "rest_client_request_duration_seconds",
+  retries: "rest_client_request_retries_total",
+} as const;
+
+/** How many transports measure the requests to a host. */
+const users = new WeakMap<MetricsRegistry, Map<string, number>>();
+
 /** Seconds; the same bounds as in the components of Kubernetes. */
 const buckets = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60];
 
 /**
  * Measures the requests of `transport`: rest_client_requests_total{code,method,host} and
- * rest_client_request_duration_seconds{verb,host}. A duration ends when the response begins, also for a watch.
+ * rest_client_request_duration_seconds{verb,host}. A duration ends when the response begins, also for a watch. When the last
+ * transport to a host is disposed, the metrics of the host end: clusters of a fleet come and go for as long as a process runs.
  *
  * @example
  * ```ts
@@ -33,11 +46,12 @@ const buckets = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60];
  * console.assert(text.includes('rest_client_requests_total{code="200",method="GET",host="kube:6443"} 1'));
  * ```
  */
-export function measuredTransport(transport: Transport, options: MeasuredTransportOptions): Transport {
+export function measuredTransport(transport: Transport, options: MeasuredTransportOptions): MeasuredTransport {
   const { clock = systemClock } = options;
   const requests = requestCounters(options);
   const durations = durationHistograms(options);
-  return async (request) => {
+  const release = useHost(options);
+  const measured = async (request: Request) => {
     const { method } = request;
     const startedAt = clock.monotonic();
     let code = noResponse;
@@ -50,12 +64,29 @@ export function measuredTransport(transport: Transport, options: MeasuredTranspo
       durations(method).observe((clock.monotonic() - startedAt) / 1000);
     }
   };
+  return Object.assign(measured, { [Symbol.dispose]: release });
+}
+
+/** @returns After that of the last transport to a host is called, the metrics of the host are removed */
+function useHost({ metrics, host }: MeasuredTransportOptions): () => void {
+  const hosts = users.get(metrics) ?? new Map<string, number>();
+  users.set(metrics, hosts);
+  hosts.set(host, (hosts.get(host) ?? 0) + 1);
+  let isReleased = false;
+  return () => {
+    if (isReleased) return;
+    isReleased = true;
+    const left = (hosts.get(host) ?? 1) - 1;
+    if (left > 0) return void hosts.set(host, left);
+    hosts.delete(host);
+    metrics.removeCells({ host }, Object.values(names));
+  };
 }
 
 /** Caches the cells: making their labels for each request would cost more than counting. */
 function requestCounters({ metrics, host }: MeasuredTransportOptions): (method: string, code: string) => Counter {
   const family = metrics.counter({
-    name: "rest_client_requests_total",
+    name: names.requests,
     help: "HTTP requests by status code, method and host",
     labelNames: ["code", "method", "host"],
   });
@@ -70,7 +101,7 @@ function requestCounters({ metrics, host }: MeasuredTransportOptions): (method: 
 
 function durationHistograms({ metrics, host }: MeasuredTransportOptions): (verb: string) => Histogram {
   const family = metrics.histogram({
-    name: "rest_client_request_duration_seconds",
+    name: names.durations,
     help: "Seconds until a response begins, by verb and host",
     labelNames: ["verb", "host"],
     buckets,
@@ -89,7 +120,7 @@ function durationHistograms({ metrics, host }: MeasuredTransportOptions): (verb:
  */
 export function countRetries(metrics: MetricsRegistry, host: string): (verb: string, code: string) => void {
   const family = metrics.counter({
-    name: "rest_client_request_retries_total",
+    name: names.retries,
     help: "Repeated HTTP requests by the status code of the response before, verb and host",
     labelNames: ["code", "verb", "host"],
   });

@@ -81,7 +81,7 @@ export {
   type StoredAccessOptions,
 } from "./kubeconfig/mod.ts";
 export { type ImpersonatedUser, impersonationOf } from "./impersonation.ts";
-export { measuredTransport, type MeasuredTransportOptions } from "./measured_transport.ts";
+export { type MeasuredTransport, measuredTransport, type MeasuredTransportOptions } from "./measured_transport.ts";
 export { InvalidResponseError } from "../api/mod.ts";
 export { parseResponse } from "./response_shape.ts";
 export { isTemporary, retryOnConflict, type RetryOnConflictOptions } from "./retry.ts";

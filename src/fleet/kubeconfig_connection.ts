@@ -35,10 +35,13 @@ export async function connectionOf(
   const { server } = access;
   const identity = revisionOf([uid, await identityOf(access)]);
   const own = clusterTransport(access, { ...options, environment });
-  const transport = metrics === undefined
-    ? own
-    : measuredTransport(own, { metrics, host: new URL(server).host, clock });
-  return { server, identity, transport, [Symbol.dispose]: () => own[Symbol.dispose]() };
+  if (metrics === undefined) return { server, identity, transport: own, [Symbol.dispose]: () => own[Symbol.dispose]() };
+  const transport = measuredTransport(own, { metrics, host: new URL(server).host, clock });
+  const dispose = () => {
+    own[Symbol.dispose]();
+    transport[Symbol.dispose]();
+  };
+  return { server, identity, transport, [Symbol.dispose]: dispose };
 }
 
 /**

@@ -88,9 +88,13 @@ export class MetricsRegistry {
     return view;
   }
 
-  /** Removes all cells that have these labels, and maybe others. */
-  removeCells(labels: Readonly<Record<string, string>>): void {
-    for (const family of this.#families.values()) family.removeWith(labels);
+  /**
+   * Removes all cells that have these labels, and maybe others.
+   *
+   * @param names The metrics. @default all
+   */
+  removeCells(labels: Readonly<Record<string, string>>, names: Iterable<string> = this.#families.keys()): void {
+    for (const name of names) this.#families.get(name)?.removeWith(labels);
   }
 
   /**
