@@ -2,7 +2,8 @@
  * Decides whether a write is necessary. Three questions, in this order:
  *
  * - Does the live object have every desired value? (`findDifferences`)
- * - Does our field manager own fields that are no longer desired, so that an apply would remove them? (`findExtraFields`)
+ * - Does our field manager own fields that are no longer desired, so that an apply would remove them? Has another client
+ *   added to a field that an apply replaces as a whole? (`findExtraFields`)
  * - Did an earlier apply leave exactly this difference? Then it comes from the server, and another apply changes nothing
  *   (`NormalizationCache`).
  */
@@ -93,7 +94,8 @@ function isEmptyList(value: unknown): boolean {
 /**
  * The fields that `manager` owns by Apply in `live` and that have more than `desired`, according to
  * `metadata.managedFields`. An apply would remove them. Values that the server defaulted in fields that we never set do
- * not count, because we do not own them.
+ * not count, because we do not own them. A desired map or list that has more and of which `manager` owns nothing any more
+ * counts: another client has changed it as a whole, such as the selector of a Service.
  *
  * The format is that of structured-merge-diff (`fieldpath/serialize`). A field without fields below it is owned as a
  * whole. If such a field has more than the desired value, either we desired more of it earlier or the server adds
@@ -129,6 +131,21 @@ function collectExtraFields(fields: Json, { live, desired, path }: Place, found:
     if (desiredBelow === undefined) found.push(differenceAt(here));
     else if (!isWhole) collectExtraFields(below, here, found);
     else if (step.kind !== "v:" && hasExtraKeys(here.live, desiredBelow)) found.push(differenceAt(here));
+  }
+  collectLostFields(fields, { live, desired, path }, found);
+}
+
+/**
+ * The desired maps and lists that have more than what is desired and are not in `fields`. Whoever changes a field that is owned
+ * as a whole owns it then. The metadata has no such field, and no apply of the object changes its status.
+ */
+function collectLostFields(fields: Json, { live, desired, path }: Place, found: FieldDifference[]): void {
+  if (!isJsonObject(live) || !isJsonObject(desired) || path[0]?.selector === "metadata") return;
+  for (const key of Object.keys(desired)) {
+    if (Object.hasOwn(fields, `f:${key}`) || (path.length === 0 && (key === "metadata" || key === "status"))) continue;
+    const [liveBelow, desiredBelow] = [Object.hasOwn(live, key) ? live[key] : undefined, desired[key]];
+    if (!hasExtraKeys(liveBelow, desiredBelow)) continue;
+    found.push(differenceAt({ live: liveBelow, desired: desiredBelow, path: [...path, stepOf(`f:${key}`)] }));
   }
 }
 

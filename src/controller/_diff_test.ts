@@ -149,6 +149,34 @@ for (const [form, fields] of Object.entries(ownerFields)) {
   });
 }
 
+test("findExtraFields() returns a map or list that has more than what is desired and that another client owns", () => {
+  const fields = {
+    "f:metadata": { "f:labels": { "f:app": {} } },
+    "f:spec": { "f:ports": { 'k:{"port":80}': { ".": {} } } },
+  };
+  const spec = { selector: { app: "a" }, peers: [{ port: 1 }], ports: [{ port: 80, names: { a: "a" } }] };
+  const live = (changed: object): KubeObject => {
+    const { metadata, ...object } = managed([applied(fields)]);
+    const annotations = { added: "x" };
+    return {
+      ...object,
+      metadata: { ...metadata, annotations },
+      spec: { ...spec, other: {}, ...changed },
+      status: { a: 1 },
+    } as never;
+  };
+  const desired = { metadata: { labels: { app: "a" }, annotations: {} }, spec, status: {} };
+  assertEquals(findExtraFields(live({}), desired, "foo"), []);
+  const larger = {
+    selector: { app: "a", b: "b" },
+    peers: [{ port: 1, b: "b" }],
+    ports: [{ port: 80, names: { a: "a", b: "b" } }],
+  };
+  const names = findExtraFields(live(larger), desired, "foo").map(({ field }) => field);
+  assertEquals(names, ['spec.ports.{"port":80}.names', "spec.selector", "spec.peers"]);
+  assertEquals(findExtraFields(live(larger), desired, "who has applied nothing"), []);
+});
+
 test("findExtraFields() finds an extra key in a map inside a list that is owned as a whole, also the key `constructor`", () => {
   const entry = applied({ "f:spec": { "f:rules": {} } });
   const live = { ...managed([entry]), spec: { rules: [{ host: "a", http: { constructor: "x" } }] } };
