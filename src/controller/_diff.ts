@@ -86,6 +86,18 @@ function pathBelow(below: string): string {
   return below === "" || below.startsWith("[") ? below : `.${below}`;
 }
 
+/**
+ * The lists of `live` that have every desired value and more in their items. A merge patch replaces a list, so the items would
+ * lose what they have beyond the desired values, unless the server adds it again, see {@link NormalizationCache}.
+ */
+function findLongerItems(live: unknown, desired: unknown, field = ""): readonly FieldDifference[] {
+  if (Array.isArray(desired)) return hasExtraKeys(live, desired) ? [{ field, live, desired }] : [];
+  if (!isJsonObject(live) || !isJsonObject(desired)) return [];
+  return Object.entries(desired).flatMap(([key, below]) =>
+    Object.hasOwn(live, key) ? findLongerItems(live[key], below, field === "" ? key : `${field}.${key}`) : []
+  );
+}
+
 /** The server leaves empty lists out of its responses. */
 function isEmptyList(value: unknown): boolean {
   return Array.isArray(value) && value.length === 0;
@@ -245,6 +257,21 @@ export class NormalizationCache {
     return this.#known.size > 0 && this.#known.has(digestOf(resource, difference));
   }
 
+  /** The field of the first difference that is not known. */
+  fieldToApply(resource: Resource, differences: readonly FieldDifference[]): string | undefined {
+    return differences.find((difference) => !this.has(resource, difference))?.field;
+  }
+
+  /** The field that makes a merge patch of `live` necessary; undefined when the patch would change nothing. */
+  fieldToPatch(resource: Resource, live: unknown, patch: unknown): string | undefined {
+    return firstDifference(live, patch) ?? this.fieldToApply(resource, findLongerItems(live, patch));
+  }
+
+  /** Adds what the server has added to the items of lists in a merge patch. @param live The response */
+  addPatched(resource: Resource, live: unknown, patch: unknown): void {
+    this.add(resource, findLongerItems(live, patch));
+  }
+
   /** Adds the differences that an apply of the desired object has left. */
   add(resource: Resource, remaining: readonly FieldDifference[]): void {
     for (const difference of remaining) this.#known.add(digestOf(resource, difference));
@@ -260,11 +287,12 @@ function digestOf(resource: Resource, { field, live, desired }: FieldDifference)
   return createHash("sha256").update(text).digest("base64");
 }
 
-/** The first field that a patch changes; undefined when it certainly changes nothing. */
-export function changedField<R extends Resource>(patch: Patch<R>, object: Infer<R>): string | undefined {
+/** The first field that a patch other than a merge patch changes; undefined when it certainly changes nothing. */
+export function changedField<R extends Resource>(
+  patch: Exclude<Patch<R>, { readonly kind: "merge" }>,
+  object: Infer<R>,
+): string | undefined {
   switch (patch.kind) {
-    case "merge":
-      return firstDifference(object, patch.value);
     case "strategic":
       return firstDifference(object, patch.value) ?? "metadata";
     case "json":
