@@ -31,16 +31,39 @@ export interface FieldDifference {
   readonly desired: unknown;
 }
 
-/** All desired values that `live` does not have, as fields; a list is compared as a whole. */
+/**
+ * All desired values that `live` does not have, as fields. A list is compared as a whole, unless its items have the same names
+ * in the same order: then a thousand objects whose containers differ, and all have a quantity in another form than that of the
+ * server, have one and the same difference.
+ */
 export function findDifferences(live: unknown, desired: unknown, field = ""): readonly FieldDifference[] {
   const first = firstDifference(live, desired);
   if (first === undefined) return [];
+  if (Array.isArray(live) && Array.isArray(desired) && haveSameNames(live, desired)) {
+    return desired.flatMap((item, at) => findDifferences(live[at], item, `${field}[${at}]`));
+  }
   if (!isJsonObject(desired) || !isJsonObject(live) || first === "") return [{ field, live, desired }];
   return Object.entries(desired).flatMap(([key, below]) => {
     const isPresent = Object.hasOwn(live, key);
     if (!isPresent && (isEmptyList(below) || below === null)) return [];
     return findDifferences(isPresent ? live[key] : undefined, below, field === "" ? key : `${field}.${key}`);
   });
+}
+
+/** True for lists of containers, volumes, or templates of claims, which have the same names in the same order. */
+function haveSameNames(left: readonly unknown[], right: readonly unknown[]): boolean {
+  return left.length === right.length && left.every((item, at) => {
+    const name = nameOf(item);
+    return name !== undefined && name === nameOf(right[at]);
+  });
+}
+
+/** What tells an item from the others: the name of a container, that in the metadata of a template; the UID of an owner. */
+function nameOf(item: unknown): string | undefined {
+  if (!isJsonObject(item)) return undefined;
+  if (typeof item.uid === "string") return item.uid;
+  if (typeof item.name === "string") return item.name;
+  return item.name === undefined && isJsonObject(item.metadata) ? nameOf(item.metadata) : undefined;
 }
 
 /** True when `live` has every value in `desired`; lists must have the same length. */
@@ -238,7 +261,7 @@ function hasKeys(item: unknown, keys: unknown): boolean {
 }
 
 /** The oldest entry is removed first. */
-const maxNormalizations = 1_000;
+const maxNormalizations = 10_000;
 
 /**
  * Remembers how the server normalizes desired values: it writes quantities in its own form (`1000m` becomes `1`), a

@@ -69,6 +69,28 @@ test("findDifferences() returns all fields without the desired value, and a list
   assertEquals(findDifferences(live, live), []);
 });
 
+test("findDifferences() compares the items of lists with the same names, so that equal differences of unequal objects are one", () => {
+  const live = (arg: string) => ({
+    containers: [{ name: "a", args: [arg], cpu: "1" }],
+    claims: [{ metadata: { name: arg }, size: "1Gi" }],
+  });
+  const desired = (arg: string) => ({
+    containers: [{ name: "a", args: [arg], cpu: "1000m" }],
+    claims: [{ metadata: { name: arg }, size: "1024Mi" }],
+  });
+  const found = findDifferences(live("x"), desired("x"));
+  assertEquals(found, [
+    { field: "containers[0].cpu", live: "1", desired: "1000m" },
+    { field: "claims[0].size", live: "1Gi", desired: "1024Mi" },
+  ]);
+  assertEquals(findDifferences(live("y"), desired("y")), found);
+  assertEquals(findDifferences(live("y"), desired("x")).map(({ field }) => field), [
+    "containers[0].args",
+    "containers[0].cpu",
+    "claims",
+  ]);
+});
+
 function managed(entries: readonly ManagedFieldsEntry[]): KubeObject {
   return { apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "a", managedFields: entries } };
 }
@@ -199,9 +221,9 @@ test("NormalizationCache knows the difference that an apply left, for the same k
   assertEquals(normalizations.has(ConfigMap, cpu), false);
 });
 
-test("NormalizationCache keeps 1000 differences and removes the oldest first", () => {
+test("NormalizationCache keeps 10,000 differences and removes the oldest first", () => {
   const normalizations = new NormalizationCache();
   const difference = (number: number) => ({ ...cpu, live: String(number) });
-  for (let number = 0; number <= 1_000; number++) normalizations.add(Deployment, [difference(number)]);
-  assertEquals([0, 1, 1_000].map((number) => normalizations.has(Deployment, difference(number))), [false, true, true]);
+  for (let number = 0; number <= 10_000; number++) normalizations.add(Deployment, [difference(number)]);
+  assertEquals([0, 1, 10_000].map((number) => normalizations.has(Deployment, difference(number))), [false, true, true]);
 });
