@@ -2,7 +2,8 @@
  * Decides whether a write is necessary. Three questions, in this order:
  *
  * - Does the live object have every desired value? (`findDifferences`)
- * - Does our field manager own fields that are no longer desired, so that an apply would remove them? (`findExtraFields`)
+ * - Does our field manager own fields that are no longer desired, so that an apply would remove them? Has another client
+ *   added to a field that an apply replaces as a whole? (`findExtraFields`)
  * - Did an earlier apply leave exactly this difference? Then it comes from the server, and another apply changes nothing
  *   (`NormalizationCache`).
  */
@@ -30,16 +31,39 @@ export interface FieldDifference {
   readonly desired: unknown;
 }
 
-/** All desired values that `live` does not have, as fields; a list is compared as a whole. */
+/**
+ * All desired values that `live` does not have, as fields. A list is compared as a whole, unless its items have the same names
+ * in the same order: then a thousand objects whose containers differ, and all have a quantity in another form than that of the
+ * server, have one and the same difference.
+ */
 export function findDifferences(live: unknown, desired: unknown, field = ""): readonly FieldDifference[] {
   const first = firstDifference(live, desired);
   if (first === undefined) return [];
+  if (Array.isArray(live) && Array.isArray(desired) && haveSameNames(live, desired)) {
+    return desired.flatMap((item, at) => findDifferences(live[at], item, `${field}[${at}]`));
+  }
   if (!isJsonObject(desired) || !isJsonObject(live) || first === "") return [{ field, live, desired }];
   return Object.entries(desired).flatMap(([key, below]) => {
     const isPresent = Object.hasOwn(live, key);
     if (!isPresent && (isEmptyList(below) || below === null)) return [];
     return findDifferences(isPresent ? live[key] : undefined, below, field === "" ? key : `${field}.${key}`);
   });
+}
+
+/** True for lists of containers, volumes, or templates of claims, which have the same names in the same order. */
+function haveSameNames(left: readonly unknown[], right: readonly unknown[]): boolean {
+  return left.length === right.length && left.every((item, at) => {
+    const name = nameOf(item);
+    return name !== undefined && name === nameOf(right[at]);
+  });
+}
+
+/** What tells an item from the others: the name of a container, that in the metadata of a template; the UID of an owner. */
+function nameOf(item: unknown): string | undefined {
+  if (!isJsonObject(item)) return undefined;
+  if (typeof item.uid === "string") return item.uid;
+  if (typeof item.name === "string") return item.name;
+  return item.name === undefined && isJsonObject(item.metadata) ? nameOf(item.metadata) : undefined;
 }
 
 /** True when `live` has every value in `desired`; lists must have the same length. */
@@ -85,6 +109,18 @@ function pathBelow(below: string): string {
   return below === "" || below.startsWith("[") ? below : `.${below}`;
 }
 
+/**
+ * The lists of `live` that have every desired value and more in their items. A merge patch replaces a list, so the items would
+ * lose what they have beyond the desired values, unless the server adds it again, see {@link NormalizationCache}.
+ */
+function findLongerItems(live: unknown, desired: unknown, field = ""): readonly FieldDifference[] {
+  if (Array.isArray(desired)) return hasExtraKeys(live, desired) ? [{ field, live, desired }] : [];
+  if (!isJsonObject(live) || !isJsonObject(desired)) return [];
+  return Object.entries(desired).flatMap(([key, below]) =>
+    Object.hasOwn(live, key) ? findLongerItems(live[key], below, field === "" ? key : `${field}.${key}`) : []
+  );
+}
+
 /** The server leaves empty lists out of its responses. */
 function isEmptyList(value: unknown): boolean {
   return Array.isArray(value) && value.length === 0;
@@ -93,7 +129,8 @@ function isEmptyList(value: unknown): boolean {
 /**
  * The fields that `manager` owns by Apply in `live` and that have more than `desired`, according to
  * `metadata.managedFields`. An apply would remove them. Values that the server defaulted in fields that we never set do
- * not count, because we do not own them.
+ * not count, because we do not own them. A desired map or list that has more and of which `manager` owns nothing any more
+ * counts: another client has changed it as a whole, such as the selector of a Service.
  *
  * The format is that of structured-merge-diff (`fieldpath/serialize`). A field without fields below it is owned as a
  * whole. If such a field has more than the desired value, either we desired more of it earlier or the server adds
@@ -129,6 +166,21 @@ function collectExtraFields(fields: Json, { live, desired, path }: Place, found:
     if (desiredBelow === undefined) found.push(differenceAt(here));
     else if (!isWhole) collectExtraFields(below, here, found);
     else if (step.kind !== "v:" && hasExtraKeys(here.live, desiredBelow)) found.push(differenceAt(here));
+  }
+  collectLostFields(fields, { live, desired, path }, found);
+}
+
+/**
+ * The desired maps and lists that have more than what is desired and are not in `fields`. Whoever changes a field that is owned
+ * as a whole owns it then. The metadata has no such field, and no apply of the object changes its status.
+ */
+function collectLostFields(fields: Json, { live, desired, path }: Place, found: FieldDifference[]): void {
+  if (!isJsonObject(live) || !isJsonObject(desired) || path[0]?.selector === "metadata") return;
+  for (const key of Object.keys(desired)) {
+    if (Object.hasOwn(fields, `f:${key}`) || (path.length === 0 && (key === "metadata" || key === "status"))) continue;
+    const [liveBelow, desiredBelow] = [Object.hasOwn(live, key) ? live[key] : undefined, desired[key]];
+    if (!hasExtraKeys(liveBelow, desiredBelow)) continue;
+    found.push(differenceAt({ live: liveBelow, desired: desiredBelow, path: [...path, stepOf(`f:${key}`)] }));
   }
 }
 
@@ -209,7 +261,7 @@ function hasKeys(item: unknown, keys: unknown): boolean {
 }
 
 /** The oldest entry is removed first. */
-const maxNormalizations = 1_000;
+const maxNormalizations = 10_000;
 
 /**
  * Remembers how the server normalizes desired values: it writes quantities in its own form (`1000m` becomes `1`), a
@@ -228,6 +280,21 @@ export class NormalizationCache {
     return this.#known.size > 0 && this.#known.has(digestOf(resource, difference));
   }
 
+  /** The field of the first difference that is not known. */
+  fieldToApply(resource: Resource, differences: readonly FieldDifference[]): string | undefined {
+    return differences.find((difference) => !this.has(resource, difference))?.field;
+  }
+
+  /** The field that makes a merge patch of `live` necessary; undefined when the patch would change nothing. */
+  fieldToPatch(resource: Resource, live: unknown, patch: unknown): string | undefined {
+    return firstDifference(live, patch) ?? this.fieldToApply(resource, findLongerItems(live, patch));
+  }
+
+  /** Adds what the server has added to the items of lists in a merge patch. @param live The response */
+  addPatched(resource: Resource, live: unknown, patch: unknown): void {
+    this.add(resource, findLongerItems(live, patch));
+  }
+
   /** Adds the differences that an apply of the desired object has left. */
   add(resource: Resource, remaining: readonly FieldDifference[]): void {
     for (const difference of remaining) this.#known.add(digestOf(resource, difference));
@@ -243,11 +310,12 @@ function digestOf(resource: Resource, { field, live, desired }: FieldDifference)
   return createHash("sha256").update(text).digest("base64");
 }
 
-/** The first field that a patch changes; undefined when it certainly changes nothing. */
-export function changedField<R extends Resource>(patch: Patch<R>, object: Infer<R>): string | undefined {
+/** The first field that a patch other than a merge patch changes; undefined when it certainly changes nothing. */
+export function changedField<R extends Resource>(
+  patch: Exclude<Patch<R>, { readonly kind: "merge" }>,
+  object: Infer<R>,
+): string | undefined {
   switch (patch.kind) {
-    case "merge":
-      return firstDifference(object, patch.value);
     case "strategic":
       return firstDifference(object, patch.value) ?? "metadata";
     case "json":

@@ -69,6 +69,28 @@ test("findDifferences() returns all fields without the desired value, and a list
   assertEquals(findDifferences(live, live), []);
 });
 
+test("findDifferences() compares the items of lists with the same names, so that equal differences of unequal objects are one", () => {
+  const live = (arg: string) => ({
+    containers: [{ name: "a", args: [arg], cpu: "1" }],
+    claims: [{ metadata: { name: arg }, size: "1Gi" }],
+  });
+  const desired = (arg: string) => ({
+    containers: [{ name: "a", args: [arg], cpu: "1000m" }],
+    claims: [{ metadata: { name: arg }, size: "1024Mi" }],
+  });
+  const found = findDifferences(live("x"), desired("x"));
+  assertEquals(found, [
+    { field: "containers[0].cpu", live: "1", desired: "1000m" },
+    { field: "claims[0].size", live: "1Gi", desired: "1024Mi" },
+  ]);
+  assertEquals(findDifferences(live("y"), desired("y")), found);
+  assertEquals(findDifferences(live("y"), desired("x")).map(({ field }) => field), [
+    "containers[0].args",
+    "containers[0].cpu",
+    "claims",
+  ]);
+});
+
 function managed(entries: readonly ManagedFieldsEntry[]): KubeObject {
   return { apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "a", managedFields: entries } };
 }
@@ -149,6 +171,34 @@ for (const [form, fields] of Object.entries(ownerFields)) {
   });
 }
 
+test("findExtraFields() returns a map or list that has more than what is desired and that another client owns", () => {
+  const fields = {
+    "f:metadata": { "f:labels": { "f:app": {} } },
+    "f:spec": { "f:ports": { 'k:{"port":80}': { ".": {} } } },
+  };
+  const spec = { selector: { app: "a" }, peers: [{ port: 1 }], ports: [{ port: 80, names: { a: "a" } }] };
+  const live = (changed: object): KubeObject => {
+    const { metadata, ...object } = managed([applied(fields)]);
+    const annotations = { added: "x" };
+    return {
+      ...object,
+      metadata: { ...metadata, annotations },
+      spec: { ...spec, other: {}, ...changed },
+      status: { a: 1 },
+    } as never;
+  };
+  const desired = { metadata: { labels: { app: "a" }, annotations: {} }, spec, status: {} };
+  assertEquals(findExtraFields(live({}), desired, "foo"), []);
+  const larger = {
+    selector: { app: "a", b: "b" },
+    peers: [{ port: 1, b: "b" }],
+    ports: [{ port: 80, names: { a: "a", b: "b" } }],
+  };
+  const names = findExtraFields(live(larger), desired, "foo").map(({ field }) => field);
+  assertEquals(names, ['spec.ports.{"port":80}.names', "spec.selector", "spec.peers"]);
+  assertEquals(findExtraFields(live(larger), desired, "who has applied nothing"), []);
+});
+
 test("findExtraFields() finds an extra key in a map inside a list that is owned as a whole, also the key `constructor`", () => {
   const entry = applied({ "f:spec": { "f:rules": {} } });
   const live = { ...managed([entry]), spec: { rules: [{ host: "a", http: { constructor: "x" } }] } };
@@ -171,9 +221,9 @@ test("NormalizationCache knows the difference that an apply left, for the same k
   assertEquals(normalizations.has(ConfigMap, cpu), false);
 });
 
-test("NormalizationCache keeps 1000 differences and removes the oldest first", () => {
+test("NormalizationCache keeps 10,000 differences and removes the oldest first", () => {
   const normalizations = new NormalizationCache();
   const difference = (number: number) => ({ ...cpu, live: String(number) });
-  for (let number = 0; number <= 1_000; number++) normalizations.add(Deployment, [difference(number)]);
-  assertEquals([0, 1, 1_000].map((number) => normalizations.has(Deployment, difference(number))), [false, true, true]);
+  for (let number = 0; number <= 10_000; number++) normalizations.add(Deployment, [difference(number)]);
+  assertEquals([0, 1, 10_000].map((number) => normalizations.has(Deployment, difference(number))), [false, true, true]);
 });

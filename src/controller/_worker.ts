@@ -46,7 +46,15 @@ import { observePause } from "./pause.ts";
 import { clearStalled, reportStalled, stalledCondition } from "./stalled.ts";
 import { findOwnerChange, type OwnerChangedError } from "./owner_errors.ts";
 import { ownershipOf, withLabels } from "./ownership.ts";
-import { type Cause, done, type EventSink, requeueAfter, type Result, TerminalError } from "./request.ts";
+import {
+  type Cause,
+  checkedResult,
+  done,
+  type EventSink,
+  requeueAfter,
+  type Result,
+  TerminalError,
+} from "./request.ts";
 import type { ShardedKeys } from "./shards.ts";
 import { Toolbox } from "./toolbox.ts";
 
@@ -290,9 +298,9 @@ export function createReconcileAttempt(options: ReconcileAttemptOptions): Reconc
       if (writeThrough?.isUnsettled(key)) await writeThrough.settle(key, signal);
       if (isBounded(definition.primary)) await toolbox.read(definition.primary, key);
       const reported = await reportDeleted(definition, deletedObjects, toolbox);
-      if (reported.kind !== "done") return reported;
+      if (reported.kind !== "done") return checkedResult(reported);
       if (await observePause(definition, toolbox)) return { kind: "paused" };
-      const result = await reconcileWithDaemon(options, toolbox);
+      const result = checkedResult(await reconcileWithDaemon(options, toolbox));
       if (canStall) await clearStalled(definition, toolbox);
       if (result.kind === "done") shardedKeys?.forget(key);
       return result;

@@ -6,7 +6,7 @@ import { logger } from "../observe/mod.ts";
 import { ExponentialRateLimiter, WorkQueue } from "../queue/mod.ts";
 import { createReconcileAttempt, type Outcome, type ReconcileAttempt, UnreachableFailures, work } from "./_worker.ts";
 import { controller } from "./builder.ts";
-import { type Cause, done, requeueAfter, TerminalError } from "./request.ts";
+import { type Cause, done, requeueAfter, type Result, TerminalError } from "./request.ts";
 import { OwnerChangedError, type OwnerState } from "./owner_errors.ts";
 
 const key = objectKey({ namespace: "default", name: "a" });
@@ -148,9 +148,9 @@ const owner = {
   object: { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop", uid: "u-shop" } },
 };
 
-/** The outcome of an attempt whose reconciler throws `error`. */
-async function outcomeOf(error: Error): Promise<unknown> {
-  const definition = controller("greeter").for(builtin.Namespace).reconcileKey(() => Promise.reject(error));
+/** The outcome of an attempt whose reconciler ends in this way. */
+async function outcomeWith(reconcile: () => Promise<Result>): Promise<Outcome> {
+  const definition = controller("greeter").for(builtin.Namespace).reconcileKey(reconcile);
   const attempt = createReconcileAttempt({
     definition,
     client: new Client(() => Promise.reject(new Error("not needed here"))),
@@ -163,6 +163,9 @@ async function outcomeOf(error: Error): Promise<unknown> {
   });
   return await attempt(objectKey({ name: "shop" }), [], 0);
 }
+
+/** The outcome of an attempt whose reconciler throws `error`. */
+const outcomeOf = (error: Error) => outcomeWith(() => Promise.reject(error));
 
 function ownerChanged(state: OwnerState): OwnerChangedError {
   return new OwnerChangedError('create ConfigMap "a" again', owner, state);
@@ -180,4 +183,14 @@ test("an attempt whose owner is newer on the server is requeued until the cache 
 test("an attempt that throws any other error has failed", async () => {
   const error = new Error("no luck");
   assertEquals(await outcomeOf(error), { kind: "failed", error });
+});
+
+test("a requeue after Infinity is done, as the earliest of no deadlines", async () => {
+  assertEquals(await outcomeWith(() => Promise.resolve(requeueAfter(Math.min()))), { kind: "done" });
+});
+
+test("an attempt whose reconciler returns no result has failed, and the worker goes on", async () => {
+  for (const result of [undefined, {}, { kind: "requeue" }, { kind: "requeue", afterMs: NaN }]) {
+    assertEquals((await outcomeWith(() => Promise.resolve(result as Result))).kind, "failed");
+  }
 });

@@ -210,7 +210,8 @@ export interface ReconcileContext<Primary extends Resource, in Declared extends 
     patch: Patch<R>,
   ): Promise<Infer<R>>;
   /**
-   * Writes the given fields of the object's status, unless it already has them. Maps are merged; null removes a key.
+   * Writes the given fields of the object's status, unless it already has them. Maps are merged, lists are replaced; null
+   * removes a key.
    *
    * @throws ApiError when the server rejects it.
    */

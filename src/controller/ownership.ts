@@ -127,7 +127,9 @@ function byReference(resource: Resource): Relation {
     claim(dependent, owner) {
       const problem = unreachableOwner(resource, dependent, owner);
       if (problem !== undefined) throw new TerminalError(problem);
-      return { ...dependent.metadata, ownerReferences: [controllerReference(owner.object, owner.resource)] };
+      const controlling = controllerReference(owner.object, owner.resource);
+      const others = dependent.metadata.ownerReferences?.filter(({ uid }) => uid !== controlling.uid) ?? [];
+      return { ...dependent.metadata, ownerReferences: [controlling, ...others] };
     },
   };
 }

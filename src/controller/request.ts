@@ -60,6 +60,7 @@ export const done: Result = Object.freeze({ kind: "done" });
  * Requests another reconcile after `ms` milliseconds, even if nothing changes. The requeue is not rate limited, and it
  * forgets earlier failures of the key.
  *
+ * @param ms Infinity requests none, for the earliest of no deadlines.
  * @throws RangeError when `ms` is negative or not a number.
  * @example Look at a Job again in a minute
  * ```ts
@@ -73,6 +74,18 @@ export const done: Result = Object.freeze({ kind: "done" });
 export function requeueAfter(ms: number): Result {
   if (!(ms >= 0)) throw new RangeError(`Cannot requeue: a delay of ${ms} ms is negative or not a number`);
   return { kind: "requeue", afterMs: ms };
+}
+
+/**
+ * What follows from the result of a reconciler, which outside of TypeScript may be anything. A requeue that never comes is done:
+ * a finalizer has stayed by then.
+ *
+ * @throws TypeError when it is no Result
+ */
+export function checkedResult(result: Result | undefined): Result {
+  if (result?.kind === "done") return result;
+  if (result?.kind === "requeue" && result.afterMs >= 0) return result.afterMs === Infinity ? done : result;
+  throw new TypeError("Cannot use what the reconciler returned: it is no result. Return done or requeueAfter(ms)");
 }
 
 /**

@@ -30,14 +30,7 @@ import {
   type Patch,
 } from "../client/mod.ts";
 import type { Fields, Logger } from "../observe/mod.ts";
-import {
-  changedField,
-  type FieldDifference,
-  findDifferences,
-  findExtraFields,
-  firstDifference,
-  NormalizationCache,
-} from "./_diff.ts";
+import { changedField, type FieldDifference, findDifferences, findExtraFields, NormalizationCache } from "./_diff.ts";
 import { assertActive } from "./activation.ts";
 import { isBounded } from "./caches.ts";
 import { type ClusterIdentity, type Hub, isInHub } from "./clusters.ts";
@@ -256,7 +249,8 @@ export class Toolbox {
    */
   async patchStatus<R extends Resource>(resource: R, object: Infer<R>, status: object): Promise<Infer<R>> {
     const known = kubeObject(object);
-    const field = firstDifference(Reflect.get(known, "status"), status);
+    const [current, desired] = [{ status: Reflect.get(known, "status") }, { status }];
+    const field = this.#normalizations.fieldToPatch(resource, current, desired);
     if (field === undefined) return object;
     const live = await writeStatus(
       known,
@@ -264,7 +258,8 @@ export class Toolbox {
       (operations): Promise<Infer<R>> => this.patch(resource, object, { kind: "json", operations }, "status"),
     );
     if (live === undefined) throw new OwnerChangedError("write the status", { resource, object: known }, "newer");
-    this.#options.onRepair({ resource, object: known, field: `status.${field}`, desired: printExactJson(status) });
+    this.#normalizations.addPatched(resource, live, desired);
+    this.#options.onRepair({ resource, object: known, field, desired: printExactJson(status) });
     return live;
   }
 
@@ -275,9 +270,13 @@ export class Toolbox {
    * @throws ApiError when the server rejects it, see `isConflict`, `isNotFound`.
    */
   async change<R extends Resource>(resource: R, object: Infer<R>, patch: Patch<R>): Promise<Infer<R>> {
-    const field = changedField(patch, object);
+    const isMerge = patch.kind === "merge";
+    const field = isMerge
+      ? this.#normalizations.fieldToPatch(resource, object, patch.value)
+      : changedField(patch, object);
     if (field === undefined) return object;
     const live = await this.patch(resource, object, patch);
+    if (isMerge) this.#normalizations.addPatched(resource, live, patch.value);
     this.#options.onRepair({ resource, object: kubeObject(object), field, desired: printExactJson(patch) });
     return live;
   }
@@ -453,7 +452,7 @@ export class Toolbox {
   ): Promise<Infer<R>> {
     const live = kubeObject(existing);
     if (owner !== undefined) this.#assertOwned(resource, live, owner);
-    const field = this.#fieldToWrite(resource, live, desired);
+    const field = this.#normalizations.fieldToApply(resource, this.#differences(live, desired));
     if (field === undefined) return existing;
     using _logged = this.#logWrite("apply", resource, desired);
     // Without the UID, an apply to an object that was deleted would create it again.
@@ -476,12 +475,6 @@ export class Toolbox {
     const response = await this.client.apply(resource, body as ApplyConfiguration<R>, options);
     this.#normalizations.add(resource, this.#differences(kubeObject(response), desired));
     return response;
-  }
-
-  /** The field that makes a write necessary; undefined when no write is necessary. */
-  #fieldToWrite(resource: Resource, live: KubeObject, desired: unknown): string | undefined {
-    return this.#differences(live, desired)
-      .find((difference) => !this.#normalizations.has(resource, difference))?.field;
   }
 
   #differences(live: KubeObject, desired: unknown): readonly FieldDifference[] {

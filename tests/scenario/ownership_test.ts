@@ -266,6 +266,38 @@ const names = (world: World, namespace = "default") =>
     name !== "kube-root-ca.crt"
   );
 
+test("[96] ctx.apply() sets further owners that are desired, removes them again, and leaves those of other clients", async () => {
+  const writes: string[] = [];
+  const shares = controller("shares").for(Team).owns(ConfigMap).reconcile(
+    async (ctx) => {
+      const { name = "", namespace } = ctx.object.metadata;
+      const { controller: _no, ...reference } = controllerReference(ctx.get(ConfigMap, "default/other"), ConfigMap);
+      const ownerReferences = ctx.object.spec.namespaces.includes("shared") ? [reference] : [];
+      await ctx.apply(manifest(ConfigMap, { metadata: { name, namespace, ownerReferences } }));
+      return done;
+    },
+  );
+  await using world = await World.start({ controllers: [shares], cluster: false, wrap: recordWrites(writes) });
+  await world.create(ConfigMap, { name: "other" });
+  const third = await world.create(ConfigMap, { name: "third" });
+  await world.settled();
+  const owners = () => world.get(ConfigMap, "default/red").metadata.ownerReferences?.map(({ name }) => name);
+  await world.create(Team, { name: "red", spec: { namespaces: ["shared"] } });
+  await world.settled();
+  assertEquals(owners(), ["red", "other"]);
+  await world.patch(Team, "default/red", { kind: "merge", value: { spec: { namespaces: [] } } });
+  await world.settled();
+  assertEquals(owners(), ["red"]);
+  const { controller: _no, ...reference } = controllerReference(third, ConfigMap);
+  const operations = [{ op: "add", path: "/metadata/ownerReferences/-", value: reference }] as const;
+  await world.patch(ConfigMap, "default/red", { kind: "json", operations });
+  await world.settled();
+  const before = writes.length;
+  await world.patch(Team, "default/red", { kind: "merge", value: { metadata: { labels: { touched: "yes" } } } });
+  await world.settled();
+  assertEquals([owners(), writes.length], [["red", "third"], before]);
+});
+
 test("[98] ctx.prune() leaves what another controller created for the same owner", async () => {
   await using world = await World.start({
     controllers: [lists],
