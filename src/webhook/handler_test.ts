@@ -3,7 +3,8 @@ import { drain, VirtualClock } from "../async/mod.ts";
 import { defineResource, z } from "../schema/mod.ts";
 import { MetricsRegistry, type NewEntry } from "../observe/mod.ts";
 import { Pool, pool, review, webhookRequest } from "./testing/reviews.ts";
-import { type WebhookHandler, webhookHandler } from "./handler.ts";
+import { typedObject } from "./_decode.ts";
+import { type Webhook, type WebhookHandler, webhookHandler } from "./handler.ts";
 import { allow, defaulting, deny, validating } from "./webhook.ts";
 
 const mutate = "/mutate-nodes-example-dev-v1-pool";
@@ -184,6 +185,25 @@ test("[69] a handler that throws gives a denial with 500", async () => {
   assertEquals(response.status.message, 'webhook "validate.pools.nodes.example.dev" failed: no database');
   assertStringIncludes(await metrics.render(), "controller_runtime_webhook_panics_total 1");
   assertEquals(await failuresIn(metrics), ["error 1", "timeout 0"]);
+});
+
+test("[69] a handler that returns something else than its type says gives a denial with 500 that names it", async () => {
+  const cases: readonly (readonly [Webhook, string])[] = [
+    [defaulting(Pool, () => typedObject(Pool, undefined)), "the handler returned undefined, not the object or deny()"],
+    [defaulting(Pool, () => typedObject(Pool, [])), "the handler returned a list, not the object or deny()"],
+    [
+      defaulting(Pool, (one) => typedObject(Pool, { ...one, spec: { x: [-Infinity] } })),
+      "value[0] is -Infinity, which",
+    ],
+    [validating(Pool, { create: () => JSON.parse("true") }), "returned a value of type boolean, not allow() or deny()"],
+    [validating(Pool, { create: () => JSON.parse("null") }), "the handler returned null, not allow() or deny()"],
+    [validating(Pool, { create: () => deny("no", { code: 200 }) }), "is 200, which is not within 400 to 599"],
+  ];
+  for (const [webhook, message] of cases) {
+    const { response } = await reviewResult(webhookHandler([webhook]), webhookRequest(webhook.path, review()));
+    assertEquals([response.allowed, response.status.code, response.patch], [false, 500, undefined]);
+    assertStringIncludes(response.status.message, message);
+  }
 });
 
 test("[69] a handler is aborted one second before the API server's timeout, even if it ignores the signal", async () => {

@@ -10,11 +10,26 @@
  * Caveats: defaulting runs before the API server validates, so a field that a handler sets must be optional in the
  * schema. An object that violates the schema is skipped: the API server rejects it with a better message.
  */
-import { apiVersionOf, type Infer, type LabelSelector, type Resource, type StatusCause } from "../api/mod.ts";
+import {
+  apiVersionOf,
+  type Infer,
+  isJsonObject,
+  type LabelSelector,
+  type Resource,
+  type StatusCause,
+} from "../api/mod.ts";
 import type { JsonPatchOperation } from "../client/mod.ts";
 import type { AdmissionOperation, AdmissionRequest, AdmissionUser } from "./admission_review.ts";
 import { type AdmissionRule, AdmissionRules, operationsOf } from "./admission_rules.ts";
-import { checkedObject, deepFrozen, isBeingDeleted, misshapenField, typedObject } from "./_decode.ts";
+import {
+  checkedObject,
+  deepFrozen,
+  describeReturned,
+  fieldOf,
+  isBeingDeleted,
+  misshapenField,
+  typedObject,
+} from "./_decode.ts";
 import { jsonPatch } from "./json_patch.ts";
 
 /** What a handler gets beside the object: the user, the operation, and the original request. */
@@ -182,6 +197,7 @@ export function defaulting<R extends Resource>(
       if (checked.kind === "invalid") return allow();
       const desired = await handler(deepFrozen(checked.object), contextOf(request, signal));
       if (isDenied(desired)) return desired;
+      if (!isJsonObject(desired)) throw new TypeError(returnedText(desired, "the object or deny()"));
       const operations = jsonPatch(object, desired);
       return operations.length === 0 ? allow() : { kind: "patched", operations };
     },
@@ -235,7 +251,9 @@ export function validating<R extends Resource>(
     decide: async (request, signal) => {
       const violation = compiled.violation(request);
       if (violation !== undefined) return deny(violation.message, { code: codeOf(violation.reason) });
-      return await validate(resource, handlers, request, contextOf(request, signal));
+      const verdict: unknown = await validate(resource, handlers, request, contextOf(request, signal));
+      if (!isVerdict(verdict)) throw new TypeError(returnedText(verdict, "allow() or deny()"));
+      return verdict;
     },
   };
 }
@@ -332,7 +350,16 @@ function contextOf(request: AdmissionRequest, signal: AbortSignal): AdmissionCon
 
 function isDenied(outcome: unknown): outcome is Denied {
   // A kind of the API never begins with a lower-case letter.
-  return typeof outcome === "object" && outcome !== null && Reflect.get(outcome, "kind") === "denied";
+  return fieldOf(outcome, "kind") === "denied" && typeof fieldOf(outcome, "message") === "string";
+}
+
+/** A handler without types may return anything. */
+function isVerdict(outcome: unknown): outcome is Verdict {
+  return isDenied(outcome) || fieldOf(outcome, "kind") === "allowed";
+}
+
+function returnedText(value: unknown, expected: string): string {
+  return `the handler returned ${describeReturned(value)}, not ${expected}`;
 }
 
 /** The verdict that a request is allowed; {@link allow} creates it. */
@@ -351,7 +378,7 @@ export interface Denied {
   readonly message: string;
   /** The invalid fields. With causes the code is 422, as in the validation of the API server itself. @default none */
   readonly causes?: readonly StatusCause[];
-  /** The HTTP status. @default 422 with causes, otherwise 403 */
+  /** The HTTP status, 400 to 599. @default 422 with causes, otherwise 403 */
   readonly code?: number;
   /** Sentences for the user, at most 256 characters each: kubectl prints them. @default none */
   readonly warnings?: readonly string[];
