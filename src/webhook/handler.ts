@@ -26,7 +26,7 @@ import {
   encodeAdmissionReview,
 } from "./admission_review.ts";
 import { conversionPath, type ConversionWebhook, handleConversionReview } from "./conversion.ts";
-import type { AdmissionDecision, AdmissionWebhook, Denied } from "./webhook.ts";
+import { type AdmissionDecision, type AdmissionWebhook, type Denied, isAboutKind } from "./webhook.ts";
 import type { ApiStatus } from "../api/mod.ts";
 import { fieldOf } from "./_decode.ts";
 import { printPatch } from "./json_patch.ts";
@@ -193,9 +193,9 @@ class Handler {
     request: AdmissionRequest,
     signal: AbortSignal,
   ): Promise<AdmissionResponse> {
-    const { group, version, kind } = request.kind;
-    const { resource } = webhook;
-    if (group !== resource.group || version !== resource.version || kind !== resource.kind) {
+    const { resource, options: { subresources = [] } } = webhook;
+    if (!isAboutKind(resource, request) && !subresources.includes(request.subResource ?? "")) {
+      const { version, kind } = request.kind;
       return deniedResponse(
         400,
         `this webhook is for ${resource.kind} ${resource.version}, not for ${kind} ${version}`,

@@ -56,7 +56,10 @@ export interface WebhookOptions {
   readonly path?: string;
   /** The operations for which the API server calls the webhook. @default CREATE and UPDATE; for validating, the operations that have a handler */
   readonly operations?: readonly AdmissionOperation[];
-  /** Subresources that the webhook also handles, e.g. `scale`. @default none */
+  /**
+   * Subresources that the webhook also handles, e.g. `scale`. The object of some has a kind of its own, as a Scale: the
+   * handler gets it as it came, so look at `ctx.subResource` first. @default none
+   */
   readonly subresources?: readonly string[];
   /** What the API server does when the webhook does not respond. @default "Fail" */
   readonly failurePolicy?: "Fail" | "Ignore";
@@ -193,7 +196,7 @@ export function defaulting<R extends Resource>(
     async decide(request, signal) {
       const { object, operation } = request;
       if (object === undefined || operation === "DELETE" || isBeingDeleted(object)) return allow();
-      const checked = checkedObject(resource, object);
+      const checked = checkedAs(resource, request, object);
       if (checked.kind === "invalid") return allow();
       const desired = await handler(deepFrozen(checked.object), contextOf(request, signal));
       if (isDenied(desired)) return desired;
@@ -276,7 +279,7 @@ async function validate<R extends Resource>(
   switch (operation) {
     case "CREATE": {
       if (handlers.create === undefined || object === undefined) return allow();
-      const checked = checkedObject(resource, object);
+      const checked = checkedAs(resource, request, object);
       if (checked.kind === "invalid") {
         const message = `${resource.kind} is invalid`;
         return deny(message, { causes: checked.issues.map(({ path, message }) => ({ field: path, message })) });
@@ -287,7 +290,7 @@ async function validate<R extends Resource>(
       // Objects stored under an older schema must stay editable, so neither side is validated against the current schema.
       if (update === undefined || object === undefined || isBeingDeleted(object)) return allow();
       return await unlessMisshapen(
-        resource,
+        isAboutKind(resource, request) ? resource : undefined,
         [object, oldObject],
         () => update(typedObject(resource, object), typedObject(resource, oldObject ?? object), ctx),
       );
@@ -301,18 +304,31 @@ async function validate<R extends Resource>(
   }
 }
 
+/** False for a subresource whose object has another kind: a Scale, an Eviction, a Binding. */
+export function isAboutKind(resource: Resource, request: AdmissionRequest): boolean {
+  const { group, version, kind } = request.kind;
+  return group === resource.group && version === resource.version && kind === resource.kind;
+}
+
+/** Checks an object with the schema of its kind. That of a subresource with another kind has none. */
+function checkedAs<R extends Resource>(resource: R, request: AdmissionRequest, object: unknown) {
+  if (isAboutKind(resource, request)) return checkedObject(resource, object);
+  return { kind: "valid", object: typedObject(resource, object) } as const;
+}
+
 /**
  * The verdict of a handler whose objects were not validated. If it throws and an object does not have the shape of its
  * kind, the request is at fault and not the handler: the verdict is a denial with code 400.
  */
 async function unlessMisshapen(
-  resource: Resource,
+  resource: Resource | undefined,
   objects: readonly unknown[],
   decide: () => Verdict | Promise<Verdict>,
 ): Promise<Verdict> {
   try {
     return await decide();
   } catch (error) {
+    if (resource === undefined) throw error;
     for (const object of objects) {
       const problem = misshapenField(resource, object);
       if (problem !== undefined) return deny(`${resource.kind} is malformed: ${problem}`, { code: 400 });
