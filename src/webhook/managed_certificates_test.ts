@@ -175,6 +175,17 @@ test("[72] an overwritten bundle is restored", async () => {
   assertEquals(bundleOf(api), bundle);
 });
 
+test("a configuration that cannot be written keeps no other one from being published", async () => {
+  const api = clusterWithConfigurations(), clock = new VirtualClock();
+  api.beforeWrite = (line) => {
+    if (line === `PATCH ${mutatingPath}`) throw new TypeError("forbidden");
+  };
+  using _one = replica(api, clock);
+  await until(() => (clock.nextTimerInMs ?? 0) === 5_000, "the retry");
+  assert(JSON.stringify(api.get(crdPath)).includes('"caBundle"'));
+  assertEquals(bundleOf(api), "");
+});
+
 test("replicas that start at the same time agree on one Secret, and only the leader rotates it", async () => {
   const api = clusterWithConfigurations(), clock = new VirtualClock();
   const settings = { lifetimeMs: 60 * 60_000 };
