@@ -273,9 +273,9 @@ function withMarkedBigints(value: unknown, mark: string, parents: Set<unknown>):
   return copy ?? value;
 }
 
-/** True when two JSON scalars are equal. A bigint equals the number with the same value. */
+/** True when two JSON scalars are equal. A bigint equals the number with the same value; -0 is printed as 0, and equals it. */
 export function isSameScalar(one: unknown, other: unknown): boolean {
-  if (Object.is(one, other)) return true;
+  if (one === other || Object.is(one, other)) return true;
   if (typeof one === "bigint") return typeof other === "number" && Number.isInteger(other) && BigInt(other) === one;
   return typeof other === "bigint" && isSameScalar(other, one);
 }
