@@ -222,6 +222,34 @@ export function printExactJson(value: unknown, indent?: number): string {
 }
 
 /**
+ * As {@link printExactJson}, for a value that another program stores. JSON has no NaN and no Infinity; JSON.stringify writes
+ * null in their place, so the field would be lost or get its default without an error.
+ *
+ * @param action What fails then, for the message: `apply Deployment "default/a"`.
+ * @throws TypeError that names the field with such a number.
+ */
+export function printFiniteJson(value: unknown, action: string): string {
+  const text = printExactJson(value);
+  if (!text.includes("null")) return text;
+  const found = nonFiniteNumber(value, "");
+  if (found === undefined) return text;
+  const [path, number] = found;
+  throw new TypeError(`Cannot ${action}: ${path === "" ? "the value" : path} is ${number}, which JSON does not have`);
+}
+
+/** The path of the first number that is not finite, and the number. There are no cycles, since the value was printed. */
+function nonFiniteNumber(value: unknown, path: string): readonly [string, number] | undefined {
+  if (typeof value === "number" && !Number.isFinite(value)) return [path, value];
+  if (typeof value !== "object" || value === null) return undefined;
+  for (const [key, child] of Object.entries(value)) {
+    const childPath = Array.isArray(value) ? `${path}[${key}]` : path === "" ? key : `${path}.${key}`;
+    const found = nonFiniteNumber(child, childPath);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/**
  * `value` with a marked text in place of each bigint; what contains none is not copied. A replacer of JSON.stringify would get
  * the index of each item as a text, and JSON.rawJSON takes its slow path: each is 50 MB more for a list of a million. A cycle
  * stays, for JSON.stringify to refuse.
@@ -245,9 +273,9 @@ function withMarkedBigints(value: unknown, mark: string, parents: Set<unknown>):
   return copy ?? value;
 }
 
-/** True when two JSON scalars are equal. A bigint equals the number with the same value. */
+/** True when two JSON scalars are equal. A bigint equals the number with the same value; -0 is printed as 0, and equals it. */
 export function isSameScalar(one: unknown, other: unknown): boolean {
-  if (Object.is(one, other)) return true;
+  if (one === other || Object.is(one, other)) return true;
   if (typeof one === "bigint") return typeof other === "number" && Number.isInteger(other) && BigInt(other) === one;
   return typeof other === "bigint" && isSameScalar(other, one);
 }

@@ -76,6 +76,7 @@ test("[82] a bigint equals the number with the same value, and no rounded one", 
     false,
     false,
   ]);
+  assertEquals([isSameScalar(0, -0), isSameScalar(-0, 0n), isSameScalar(0, null)], [true, true, false]);
   assertEquals([isSameScalar(9007199254740993n, 9007199254740992), isSameScalar(2n ** 53n, 2 ** 53)], [false, true]);
 });
 

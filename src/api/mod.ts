@@ -118,5 +118,6 @@ export {
   parseExactJson,
   parseFiniteJson,
   printExactJson,
+  printFiniteJson,
 } from "./exact_json.ts";
 export { pointerKeys, pointerStep } from "./json_pointer.ts";

@@ -7,7 +7,7 @@ import {
   type ListPage,
   type ListWatch,
   PageTokens,
-  printExactJson,
+  printFiniteJson,
   type Resource,
   type WatchEvent,
   type WatchOptions,
@@ -381,7 +381,8 @@ export class Client extends ServerClient implements Disposable {
     }
     const path = withQuery(resourcePath(resource, { namespace }), writeQuery(options, this.#options));
     const key = name === undefined ? undefined : keyOf({ metadata: { namespace, name } });
-    const outgoing = { action, method: "POST", path, body: printExactJson(whole), signal: options.signal } as const;
+    const body = printFiniteJson(whole, action);
+    const outgoing = { action, method: "POST", path, body, signal: options.signal } as const;
     return await this.#requests.write({ verb: "create", resource, key, options }, outgoing);
   }
 
@@ -427,7 +428,7 @@ export class Client extends ServerClient implements Disposable {
   ): Promise<Infer<R>> {
     const path = withQuery(objectPath(resource, key, options.subresource), writeQuery(options, this.#options));
     const action = `patch ${objectText(resource, key)}`;
-    const outgoing = { action, method: "PATCH", path, ...patchBody(patch), signal: options.signal } as const;
+    const outgoing = { action, method: "PATCH", path, ...patchBody(patch, action), signal: options.signal } as const;
     return await this.#requests.write({ verb: "patch", resource, key, options, sent: () => fieldsOf(patch) }, outgoing);
   }
 
@@ -449,12 +450,13 @@ export class Client extends ServerClient implements Disposable {
     const key = keyForWrite("apply", resource, whole);
     const { fieldManager, force = false, subresource, signal } = options;
     const query = { ...writeQuery({ ...options, fieldManager }, this.#options), force };
+    const action = `apply ${objectText(resource, key)}`;
     return await this.#requests.write({ verb: "apply", resource, key, options, sent: () => object }, {
-      action: `apply ${objectText(resource, key)}`,
+      action,
       method: "PATCH",
       path: withQuery(objectPath(resource, key, subresource), query),
       contentType: patchKinds.apply.contentType,
-      body: printExactJson(whole),
+      body: printFiniteJson(whole, action),
       signal,
     });
   }

@@ -1,6 +1,15 @@
 /** Tests of the verbs with a transport in memory: what they send, and how they decode the response. */
 import { builtin, type Infer, type KubeObject, type Resource, resourceVersion } from "../api/mod.ts";
-import { assert, assertEquals, assertMatch, assertRejects, assertType, type Same, test } from "../../tests/testing.ts";
+import {
+  assert,
+  assertEquals,
+  assertMatch,
+  assertRejects,
+  assertStringIncludes,
+  assertType,
+  type Same,
+  test,
+} from "../../tests/testing.ts";
 import { isAlreadyExists, isConflict, isGone, isNotFound } from "./api_error.ts";
 import { Client } from "./client.ts";
 import { configMap, type SentRequest, status, testClient } from "./testing/test_client.ts";
@@ -227,6 +236,25 @@ test("[82] update() refuses a number beyond 2^53, which a calculation may have r
     /^Cannot update ConfigMap "ns\/a": the integer at spec.list\[1\].id is a number beyond 2\^53 .*use a bigint$/,
   );
   assertEquals(sent.length, 1);
+});
+
+test("writes refuse a number that JSON does not have, which would be sent as null", async () => {
+  const { client, sent } = testClient(() => Response.json(configMap()));
+  const object = {
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: { name: "a", namespace: "ns" },
+    x: [null, NaN],
+  } as const;
+  const operations = [{ op: "add", path: "/x", value: Infinity }] as const;
+  const writes: readonly (readonly [() => Promise<unknown>, string])[] = [
+    [() => client.create(ConfigMap, object), 'Cannot create ConfigMap "ns/a": x[1] is NaN, which JSON does not have'],
+    [() => client.update(ConfigMap, object), 'Cannot update ConfigMap "ns/a": x[1] is NaN, which JSON does not have'],
+    [() => client.apply(ConfigMap, object, { fieldManager: "t" }), 'Cannot apply ConfigMap "ns/a": x[1] is NaN, which'],
+    [() => client.patch(ConfigMap, "ns/a", { kind: "json", operations }), "[0].value is Infinity, which JSON does"],
+  ];
+  for (const [write, message] of writes) assertStringIncludes((await assertRejects(write)).message, message);
+  assertEquals(sent.length, 0);
 });
 
 test("[82] update() accepts long digits in strings, safe integers and floats", async () => {

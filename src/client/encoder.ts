@@ -13,7 +13,7 @@ import {
   type KubeObject,
   objectKey,
   type ObjectMeta,
-  printExactJson,
+  printFiniteJson,
   type Resource,
   splitKey,
 } from "../api/mod.ts";
@@ -170,10 +170,10 @@ export function keyForWrite(verb: string, resource: Resource, object: KubeObject
  * A whole object as text. Integers above 2^53 are read as bigints, so a number above 2^53 comes from a calculation, and may
  * be rounded. A PUT would store the rounded value.
  *
- * @throws TypeError when the object contains such a number.
+ * @throws TypeError when the object contains such a number, or one that is not finite.
  */
 export function encodeWhole(object: KubeObject, action: string): string {
-  const text = printExactJson(object);
+  const text = printFiniteJson(object, action);
   // 2^53 has 16 digits, so a text without so many in a row contains no such integer.
   if (!/\d{16}/.test(text)) return text;
   const path = pathOfRounded(object, "");
@@ -199,10 +199,11 @@ function pathOfRounded(value: unknown, path: string): string | undefined {
   return undefined;
 }
 
-/** Body and content type of a patch. */
+/** Body and content type of a patch. @throws TypeError when it contains a number that is not finite. */
 export function patchBody<R extends Resource>(
   patch: Patch<R>,
+  action: string,
 ): { readonly body: string; readonly contentType: string } {
   const content = patch.kind === "json" ? patch.operations : patch.value;
-  return { body: printExactJson(content), contentType: patchKinds[patch.kind].contentType };
+  return { body: printFiniteJson(content, action), contentType: patchKinds[patch.kind].contentType };
 }

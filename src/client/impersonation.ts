@@ -6,7 +6,7 @@
  * and the last `as` counts, as in client-go.
  */
 import { splitKey } from "../api/mod.ts";
-import type { Impersonation } from "./kubeconfig/mod.ts";
+import { type Impersonation, impersonationProblem } from "./kubeconfig/mod.ts";
 import type { Transport } from "./transport.ts";
 
 /**
@@ -49,21 +49,11 @@ export function impersonationOf(user: ImpersonatedUser): Impersonation {
 
 /** A Request joins the values of a field with commas, so a list of groups cannot be told from a group with a comma. */
 function checkedImpersonation(impersonation: Impersonation): Impersonation {
-  const { user, uid, groups = [], extra = {} } = impersonation;
-  const problem = (what: string, value: string) =>
-    new TypeError(
-      `Cannot act as user ${JSON.stringify(user)}: ${what} ${JSON.stringify(value)} cannot be sent in a header`,
-    );
-  const assertSendable = (what: string, value: string, isInList: boolean) => {
-    const isSendable = /^[!-~](?:[ -~]*[!-~])?$/.test(value);
-    if (!isSendable || (isInList && value.includes(","))) throw problem(what, value);
-  };
-  assertSendable("the name", user, false);
-  if (uid !== undefined) assertSendable("the UID", uid, false);
-  for (const group of groups) assertSendable("the group", group, true);
-  for (const [key, values] of Object.entries(extra)) {
-    for (const value of values) assertSendable(`the value of ${JSON.stringify(key)}`, value, true);
-  }
+  const { user, groups = [], extra = {} } = impersonation;
+  const listed = [...groups, ...Object.values(extra).flat()].find((value) => value.includes(","));
+  const problem = impersonationProblem(impersonation) ??
+    (listed === undefined ? undefined : `${JSON.stringify(listed)} has a comma, so it cannot be sent in a header`);
+  if (problem !== undefined) throw new TypeError(`Cannot act as user ${JSON.stringify(user)}: ${problem}`);
   return impersonation;
 }
 
@@ -77,9 +67,14 @@ export function impersonationHeaders(impersonation: Impersonation | undefined): 
   if (groups.length > 0) headers["impersonate-group"] = groups;
   for (const [key, values] of Object.entries(extra)) {
     // Keys are often URLs; characters that a header name cannot contain are percent-encoded, as the server expects.
-    headers[`${headerPrefix}extra-${encodeURIComponent(key.toLowerCase())}`] = values;
+    headers[`${headerPrefix}extra-${headerNameOf(key)}`] = values;
   }
   return headers;
+}
+
+/** `encodeURIComponent` leaves parentheses, which a header name cannot contain either, and throws for half a character. */
+function headerNameOf(key: string): string {
+  return encodeURIComponent(key.toLowerCase().toWellFormed()).replaceAll("(", "%28").replaceAll(")", "%29");
 }
 
 /** Sends requests as the user, unless a request has one already. */

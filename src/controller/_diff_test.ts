@@ -13,6 +13,7 @@ const comparisonCases: readonly ComparisonCase[] = [
   { name: "equal scalars", live: 1, desired: 1, expected: true },
   { name: "different scalars", live: 1, desired: 2, expected: false },
   { name: "a number is not its text", live: "1", desired: 1, expected: false },
+  { name: "-0 is stored as 0", live: { a: 0 }, desired: { a: -0 }, expected: true },
   { name: "fields added by the server do not count", live: { a: 1, b: 2 }, desired: { a: 1 }, expected: true },
   { name: "a missing field counts", live: { b: 2 }, desired: { a: 1 }, expected: false },
   { name: "undefined desires nothing", live: { b: 2 }, desired: { a: undefined }, expected: true },

@@ -75,6 +75,13 @@ export function fieldOf(value: unknown, name: string): unknown {
   return found;
 }
 
+/** What a function returned, for the message that it is not what its type says: `a list`, `undefined`, `a Promise`. */
+export function describeReturned(value: unknown): string {
+  if (value === undefined || value === null) return String(value);
+  if (Array.isArray(value)) return "a list";
+  return value instanceof Promise ? "a Promise" : `a value of type ${typeof value}`;
+}
+
 function isCustom(resource: Resource): resource is CustomResource {
   return typeof fieldOf(resource, "safeParse") === "function";
 }

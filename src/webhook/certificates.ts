@@ -111,6 +111,21 @@ export async function certificateFacts(pem: string): Promise<CertificateFacts | 
   }
 }
 
+/** True if one of `authorities` signed the certificate in `pem`, or the last one of a chain. All are PEM texts. */
+export async function isIssuedBy(pem: string, authorities: readonly string[]): Promise<boolean> {
+  const x509 = await library();
+  const last = pem.slice(pem.lastIndexOf("-----BEGIN CERTIFICATE-----"));
+  for (const authority of authorities) {
+    try {
+      const { publicKey } = new x509.X509Certificate(authority);
+      if (await new x509.X509Certificate(last).verify({ publicKey, signatureOnly: true })) return true;
+    } catch {
+      // A key of another algorithm signed it.
+    }
+  }
+  return false;
+}
+
 function alternativeName(host: string): { type: "ip" | "dns"; value: string } {
   return { type: isAddress(host) ? "ip" : "dns", value: canonicalHost(host) };
 }

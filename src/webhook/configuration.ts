@@ -59,7 +59,7 @@ export interface WebhookConfigurations {
 /**
  * Generates the configurations of `webhooks`.
  *
- * @throws TypeError when a setting is too risky; the message names each finding
+ * @throws TypeError when a setting is too risky; the message names each finding. Also when two webhooks have one name
  */
 export function webhookConfigurations(
   webhooks: readonly Webhook[],
@@ -71,11 +71,14 @@ export function webhookConfigurations(
     throw new TypeError(`Cannot generate webhook configurations: ${list}`);
   }
   const admission = webhooks.filter((webhook) => webhook.kind !== "converting");
-  const isOmitted = (webhook: AdmissionWebhook) => options.omitCheckedByPolicy === true && isCheckedByPolicy(webhook);
+  // The API server rejects a whole configuration for one webhook without operations.
+  const isOmitted = (webhook: AdmissionWebhook) =>
+    webhook.operations.length === 0 || (options.omitCheckedByPolicy === true && isCheckedByPolicy(webhook));
   const entries = (kind: AdmissionWebhook["kind"]) =>
     admission.filter((webhook) => webhook.kind === kind && !isOmitted(webhook))
       .map((webhook) => entryOf(webhook, options));
   const mutating = entries("mutating"), validating = entries("validating");
+  assertDifferentNames([mutating, validating]);
   const hasValidating = admission.some(({ kind }) => kind === "validating");
   const metadata = { name: options.name };
   const apiVersion = apiVersionOf(builtin.MutatingWebhookConfiguration);
@@ -92,6 +95,18 @@ export function webhookConfigurations(
         .map((webhook) => [resourceName(webhook.resource), conversionOf(webhook, options)]),
     ),
   };
+}
+
+/** The API server rejects a configuration in which two webhooks have one name. */
+function assertDifferentNames(configurations: readonly (readonly { readonly name: string }[])[]): void {
+  for (const webhooks of configurations) {
+    const names = webhooks.map(({ name }) => name);
+    const twice = names.find((name, at) => names.indexOf(name) !== at);
+    if (twice === undefined) continue;
+    throw new TypeError(
+      `Cannot generate webhook configurations: two webhooks have the name "${twice}"; set the option name of one`,
+    );
+  }
 }
 
 /** The objects that hold the CA bundle of `webhooks`: `managedCertificates` and `localWebhooks` change them. */

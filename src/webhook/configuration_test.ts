@@ -64,6 +64,19 @@ test("configurations have the safe defaults, and the caBundle if one is given", 
   ]);
 });
 
+test("a webhook without operations is in no configuration, and two webhooks of one name are refused", () => {
+  const options = { name: "op", address: service };
+  const webhooks = [validating(Pool, {}), defaulting(Pool, (one) => one, { operations: [] })];
+  const { mutating, validating: judging } = webhookConfigurations(webhooks, options);
+  assertEquals([mutating, judging?.webhooks], [undefined, []]);
+  const judged = validating(Pool, { create: () => allow() });
+  const other = validating(Pool, { update: () => allow() }, { path: "/other" });
+  assertThrows(
+    () => webhookConfigurations([judged, other], options),
+    /two webhooks have the name "validate\.pools\.nodes\.example\.dev"; set the option name of one$/,
+  );
+});
+
 test("a configuration has a URL instead of a service", () => {
   const address = { kind: "url", url: "https://10.0.0.1:9443" } as const;
   const { mutating, validating: judging } = webhookConfigurations([validating(Pool, { create: () => allow() })], {

@@ -3,14 +3,15 @@
  * version converts to it and from it, so n versions need 2(n-1) functions.
  *
  * Guarantees: apiVersion, kind and all metadata except labels and annotations are taken from the source object,
- * because the API server rejects a conversion that changes them.
+ * because the API server rejects a conversion that changes them. A function that returns no object, or a number that JSON
+ * does not have, makes the conversion fail: the API server would store an object that has lost its fields.
  */
-import { apiVersionOf, type Infer, printExactJson, type Resource, resourceName } from "../api/mod.ts";
+import { apiVersionOf, type Infer, isJsonObject, printFiniteJson, type Resource, resourceName } from "../api/mod.ts";
 import { z } from "zod";
-import { redactText } from "../observe/mod.ts";
+import { printable, redactText } from "../observe/mod.ts";
 import { boundedParse } from "../schema/mod.ts";
 import { issuesText } from "./admission_review.ts";
-import { fieldOf, maxParsedBytes, misshapenField, parseJson, typedObject } from "./_decode.ts";
+import { describeReturned, fieldOf, maxParsedBytes, misshapenField, parseJson, typedObject } from "./_decode.ts";
 
 /** The path that all conversion webhooks share, as in controller-runtime. */
 export const conversionPath = "/convert";
@@ -145,7 +146,17 @@ function convert<Hub extends Resource>(
     throw new UnusableObjectError(`Cannot convert object from "${current}" to "${desired}": version unknown`);
   }
   if (from === to) return object;
-  return withIdentityOf(object, desired, to.fromHub(from.toHub(object)));
+  const hub = from.toHub(object);
+  assertObject(hub, `toHub of ${current}`);
+  const converted = to.fromHub(hub);
+  assertObject(converted, `fromHub of ${desired}`);
+  return withIdentityOf(object, desired, converted);
+}
+
+/** A function without types may return anything. @throws TypeError */
+function assertObject(value: unknown, source: string): void {
+  if (isJsonObject(value) && !(value instanceof Promise)) return;
+  throw new TypeError(`Cannot convert object: ${source} returned ${describeReturned(value)}, not an object`);
 }
 
 function withIdentityOf(source: unknown, apiVersion: string, converted: unknown): unknown {
@@ -195,7 +206,10 @@ export function handleConversionReview(text: string, webhooks: readonly Conversi
   const { objects, desiredAPIVersion: desiredApiVersion } = request;
   const respond = (response: object, message?: string, failure?: unknown): ConvertedReview => ({
     kind: "converted",
-    text: printExactJson({ apiVersion, kind: "ConversionReview", response: { uid: request.uid, ...response } }),
+    text: printFiniteJson(
+      { apiVersion, kind: "ConversionReview", response: { uid: request.uid, ...response } },
+      `convert objects to "${desiredApiVersion}"`,
+    ),
     asked: { objects, desiredApiVersion, message },
     failure,
   });
@@ -203,7 +217,7 @@ export function handleConversionReview(text: string, webhooks: readonly Conversi
     const convertedObjects = objects.map((object) => convertOne(webhooks, object, desiredApiVersion));
     return respond({ convertedObjects, result: { status: "Success" } });
   } catch (error) {
-    const message = redactText(error instanceof Error ? error.message : String(error));
+    const message = printable(redactText(error instanceof Error ? error.message : String(error)), 4095);
     return respond(
       { convertedObjects: [], result: { status: "Failure", message } },
       message,

@@ -1,7 +1,8 @@
-import { assert, assertEquals, assertThrows, test } from "../../tests/testing.ts";
+import { assert, assertEquals, assertStringIncludes, assertThrows, test } from "../../tests/testing.ts";
 import type { NewEntry } from "../observe/mod.ts";
 import { defineResource, z } from "../schema/mod.ts";
 import { webhookRequest } from "./testing/reviews.ts";
+import { typedObject } from "./_decode.ts";
 import { convertible, converting } from "./conversion.ts";
 import { webhookHandler } from "./handler.ts";
 
@@ -74,6 +75,27 @@ test("a conversion that fails or has no webhook gives a Failure with a message",
   assertEquals(unknown.response.result.status, "Failure");
   const foreign = await resultOf(conversionReview([{ apiVersion: "v1", kind: "Pod" }], "x.example.dev/v2"));
   assertEquals(foreign.response.result.message, "Cannot convert v1 Pod: kind unknown");
+});
+
+test("a conversion that returns no object, or a number that JSON does not have, fails and loses no fields", async () => {
+  const returned = new Map<unknown, string>([
+    [undefined, "toHub of x.example.dev/v1 returned undefined, not an object"],
+    [Promise.resolve(old), "toHub of x.example.dev/v1 returned a Promise, not an object"],
+    [[old], "toHub of x.example.dev/v1 returned a list, not an object"],
+    [{ spec: { width: NaN } }, "response.convertedObjects[0].spec.width is NaN, which JSON does not have"],
+  ]);
+  for (const [value, message] of returned) {
+    const untyped = convertible<typeof V1, typeof V2>(V1, {
+      toHub: () => typedObject(V2, value),
+      fromHub: () => typedObject(V1, value),
+    });
+    const response = await webhookHandler([converting(V2, [untyped])])(
+      webhookRequest("/convert", conversionReview([old], "x.example.dev/v2")),
+    );
+    const { response: { convertedObjects, result } } = await response.json();
+    assertEquals([convertedObjects, result.status], [[], "Failure"]);
+    assertStringIncludes(result.message, message);
+  }
 });
 
 test("[66] a malformed ConversionReview gives a 400", async () => {

@@ -26,9 +26,10 @@ import {
   encodeAdmissionReview,
 } from "./admission_review.ts";
 import { conversionPath, type ConversionWebhook, handleConversionReview } from "./conversion.ts";
-import type { AdmissionDecision, AdmissionWebhook, Denied } from "./webhook.ts";
-import { type ApiStatus, printExactJson } from "../api/mod.ts";
+import { type AdmissionDecision, type AdmissionWebhook, type Denied, isAboutKind } from "./webhook.ts";
+import type { ApiStatus } from "../api/mod.ts";
 import { fieldOf } from "./_decode.ts";
+import { printPatch } from "./json_patch.ts";
 import { recordConversion, recordReview } from "./recorded_review.ts";
 import { LargeTexts, type LargeTextTurn, minLargeBytes } from "./large_texts.ts";
 import { toBase64 } from "../runtime/mod.ts";
@@ -192,9 +193,9 @@ class Handler {
     request: AdmissionRequest,
     signal: AbortSignal,
   ): Promise<AdmissionResponse> {
-    const { group, version, kind } = request.kind;
-    const { resource } = webhook;
-    if (group !== resource.group || version !== resource.version || kind !== resource.kind) {
+    const { resource, options: { subresources = [] } } = webhook;
+    if (!isAboutKind(resource, request) && !subresources.includes(request.subResource ?? "")) {
+      const { version, kind } = request.kind;
       return deniedResponse(
         400,
         `this webhook is for ${resource.kind} ${resource.version}, not for ${kind} ${version}`,
@@ -362,7 +363,7 @@ function responseOf(
     case "denied":
       return { allowed: false, status: statusOf(webhook, request, decision), ...warningsOf(decision.warnings) };
     case "patched":
-      return { allowed: true, patchType: "JSONPatch", patch: base64(printExactJson(decision.operations)) };
+      return { allowed: true, patchType: "JSONPatch", patch: toBase64(printPatch(decision.operations)) };
     default:
       return decision satisfies never;
   }
@@ -386,6 +387,9 @@ const reasons: ReadonlyMap<number, string> = new Map([
 
 function statusOf(webhook: AdmissionWebhook, request: AdmissionRequest, denied: Denied): ApiStatus {
   const { message, causes = [], code = causes.length > 0 ? 422 : 403 } = denied;
+  if (!(Number.isInteger(code) && code >= 400 && code <= 599)) {
+    throw new RangeError(`the code of a denial is ${code}, which is not within 400 to 599`);
+  }
   const reason = reasons.get(code);
   const status: ApiStatus = { status: "Failure", code, reason, message: bounded(message) };
   if (causes.length === 0) return status;
@@ -421,10 +425,6 @@ function warningsOf(warnings: readonly string[] = []): Pick<AdmissionResponse, "
 /** The API server writes messages into headers and log lines: they must be one line of bounded length. */
 function bounded(message: string): string {
   return printable(message, 4095);
-}
-
-function base64(text: string): string {
-  return toBase64(text);
 }
 
 /** The metrics of one path. */

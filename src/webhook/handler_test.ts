@@ -3,8 +3,9 @@ import { drain, VirtualClock } from "../async/mod.ts";
 import { defineResource, z } from "../schema/mod.ts";
 import { MetricsRegistry, type NewEntry } from "../observe/mod.ts";
 import { Pool, pool, review, webhookRequest } from "./testing/reviews.ts";
-import { type WebhookHandler, webhookHandler } from "./handler.ts";
-import { allow, defaulting, deny, validating } from "./webhook.ts";
+import { fieldOf, typedObject } from "./_decode.ts";
+import { type Webhook, type WebhookHandler, webhookHandler } from "./handler.ts";
+import { type AdmissionContext, allow, defaulting, deny, validating } from "./webhook.ts";
 
 const mutate = "/mutate-nodes-example-dev-v1-pool";
 const validate = "/validate-nodes-example-dev-v1-pool";
@@ -186,6 +187,25 @@ test("[69] a handler that throws gives a denial with 500", async () => {
   assertEquals(await failuresIn(metrics), ["error 1", "timeout 0"]);
 });
 
+test("[69] a handler that returns something else than its type says gives a denial with 500 that names it", async () => {
+  const cases: readonly (readonly [Webhook, string])[] = [
+    [defaulting(Pool, () => typedObject(Pool, undefined)), "the handler returned undefined, not the object or deny()"],
+    [defaulting(Pool, () => typedObject(Pool, [])), "the handler returned a list, not the object or deny()"],
+    [
+      defaulting(Pool, (one) => typedObject(Pool, { ...one, spec: { x: [-Infinity] } })),
+      "value[0] is -Infinity, which",
+    ],
+    [validating(Pool, { create: () => JSON.parse("true") }), "returned a value of type boolean, not allow() or deny()"],
+    [validating(Pool, { create: () => JSON.parse("null") }), "the handler returned null, not allow() or deny()"],
+    [validating(Pool, { create: () => deny("no", { code: 200 }) }), "is 200, which is not within 400 to 599"],
+  ];
+  for (const [webhook, message] of cases) {
+    const { response } = await reviewResult(webhookHandler([webhook]), webhookRequest(webhook.path, review()));
+    assertEquals([response.allowed, response.status.code, response.patch], [false, 500, undefined]);
+    assertStringIncludes(response.status.message, message);
+  }
+});
+
 test("[69] a handler is aborted one second before the API server's timeout, even if it ignores the signal", async () => {
   for (
     const [timeout, limitMs] of [["?timeout=5s", 4_000], ["", 9_000], ["?timeout=1s", 500], ["?timeout=30s", 9_000]]
@@ -241,6 +261,33 @@ test("updates of an object that is being deleted are allowed, so its finalizers 
       uid: "7f0a",
       allowed: true,
     });
+  }
+});
+
+test("a webhook for a subresource gets its object, which has another kind, and no other webhook does", async () => {
+  const scale = (replicas: number) => ({
+    apiVersion: "autoscaling/v1",
+    kind: "Scale",
+    metadata: { name: "a" },
+    spec: { replicas },
+  });
+  const request = review({
+    ...{ operation: "UPDATE", subResource: "scale", kind: { group: "autoscaling", version: "v1", kind: "Scale" } },
+    ...{ object: scale(3), oldObject: scale(1) },
+  });
+  const update = (object: unknown, old: unknown, { subResource }: AdmissionContext) =>
+    deny(`${subResource} ${JSON.stringify(fieldOf(old, "spec"))} ${JSON.stringify(fieldOf(object, "spec"))}`);
+  const asked = webhookHandler([validating(Pool, { update }, { subresources: ["scale"] })]);
+  const { response: { status } } = await reviewResult(asked, webhookRequest(validate, request));
+  assertEquals([status.code, status.message], [403, 'scale {"replicas":1} {"replicas":3}']);
+  const setting = defaulting(Pool, (one) => ({ ...one, spec: { ...one.spec, replicas: 2 } }), {
+    subresources: ["scale"],
+  });
+  const set = await reviewResult(webhookHandler([setting]), webhookRequest(mutate, request));
+  assertEquals(atob(set.response.patch), '[{"op":"replace","path":"/spec/replicas","value":2}]');
+  for (const subresources of [[], ["status"]]) {
+    const other = webhookHandler([validating(Pool, { update }, { subresources })]);
+    assertEquals((await reviewResult(other, webhookRequest(validate, request))).response.status.code, 400);
   }
 });
 

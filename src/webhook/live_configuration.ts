@@ -153,10 +153,11 @@ interface PublishOptions {
 
 /**
  * Sets `bundle` (PEM) as the authorities of every target. Writes only targets that have another bundle, and never those
- * through which the API server calls another installation.
+ * through which the API server calls another installation. A target that fails keeps no other one from being written.
  *
  * @returns the number of changed objects; targets that are not installed are skipped
- * @throws ApiError when a target cannot be read or written; retries conflicts. Error when a CRD has no conversion webhook
+ * @throws the first failure, when all targets were tried: an ApiError when one cannot be read or written (conflicts are
+ * retried), an Error when a CRD has no conversion webhook
  */
 export async function publishCaBundle(bundle: string, options: PublishOptions): Promise<number> {
   const { client, targets, service, clock, signal } = options;
@@ -166,24 +167,31 @@ export async function publishCaBundle(bundle: string, options: PublishOptions): 
     return called.namespace === service.namespace && called.name === service.name;
   };
   const caBundle = toBase64(bundle);
+  const publish = async (target: ConfigurationTarget): Promise<boolean> => {
+    const live = await readConfiguration(client, target, signal);
+    if (live?.entries.some(({ clientConfig }) => clientConfig === undefined)) {
+      const state = "it has no conversion webhook, so that all versions have the same content. Run install-crds";
+      throw new Error(`Cannot publish the webhook authorities in ${target.name}: ${state}`);
+    }
+    const stale = live?.entries.filter((entry) => isOurs(entry) && entry.clientConfig?.caBundle !== caBundle) ?? [];
+    // During a local run the webhooks are served with a certificate of another authority.
+    if (live === undefined || stale.length === 0 || isFromLocalRun(live)) return false;
+    const operations = stale.map((
+      { pointer },
+    ) => ({ op: "add", path: `${pointer}/caBundle`, value: caBundle } as const));
+    await patchConfiguration(client, target, live, operations, signal);
+    return true;
+  };
   let changed = 0;
+  const failures: unknown[] = [];
   for (const target of targets) {
-    await retryOnConflict(async () => {
-      const live = await readConfiguration(client, target, signal);
-      if (live?.entries.some(({ clientConfig }) => clientConfig === undefined)) {
-        const state = "it has no conversion webhook, so that all versions have the same content. Run install-crds";
-        throw new Error(`Cannot publish the webhook authorities in ${target.name}: ${state}`);
-      }
-      const stale = live?.entries.filter((entry) => isOurs(entry) && entry.clientConfig?.caBundle !== caBundle) ??
-        [];
-      // During a local run the webhooks are served with a certificate of another authority.
-      if (live === undefined || stale.length === 0 || isFromLocalRun(live)) return;
-      const operations = stale.map((
-        { pointer },
-      ) => ({ op: "add", path: `${pointer}/caBundle`, value: caBundle } as const));
-      await patchConfiguration(client, target, live, operations, signal);
-      changed++;
-    }, { clock, signal });
+    try {
+      if (await retryOnConflict(() => publish(target), { clock, signal })) changed++;
+    } catch (error) {
+      signal.throwIfAborted();
+      failures.push(error);
+    }
   }
+  if (failures.length > 0) throw failures[0];
   return changed;
 }

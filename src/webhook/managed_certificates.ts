@@ -9,7 +9,8 @@
  * Guarantees: a new authority is published beside the old one before any replica serves its certificate (behaviour 72).
  * Replicas that start at the same time agree on one Secret. An overwritten bundle is restored at the next poll.
  *
- * Caveats: an expired pair is replaced at once, without the publishing step, because no client accepts it anyway.
+ * Caveats: a pair that no client accepts is replaced at once, without the publishing step: an expired one, one that is
+ * not valid yet because the clock of its issuer was ahead, and one whose authority is not in the Secret.
  */
 import { builtin, type ObjectMeta, splitKey } from "../api/mod.ts";
 import { type Clock, systemClock } from "../async/mod.ts";
@@ -22,6 +23,7 @@ import {
   type CertificateFacts,
   certificateFacts,
   type CertificateSource,
+  isIssuedBy,
   issueCertificates,
   type IssuedCertificates,
 } from "./certificates.ts";
@@ -89,7 +91,7 @@ export async function publishStoredAuthorities(
 ): Promise<number | undefined> {
   const { client, secret: key, targets, clock, signal } = options;
   const secret = await client.find(builtin.Secret, key, { signal });
-  const { authorities } = secret === undefined ? { authorities: [] } : await stateOf(secret);
+  const { authorities } = secret === undefined ? { authorities: [] } : await stateOf(secret, clock.now());
   return authorities.length === 0
     ? undefined
     : await publishCaBundle(authorities.join(""), { client, targets, clock, signal });
@@ -133,7 +135,7 @@ class ManagedCertificates {
     try {
       const secret = await client.find(builtin.Secret, key, { signal: this.#signal }) ?? await this.#create();
       if (secret === undefined) return { nextPollMs: soonMs };
-      const state = await stateOf(secret);
+      const state = await stateOf(secret, this.#clock.now());
       current = state.current;
       return { current, nextPollMs: await this.#advance(secret, state) };
     } catch (error) {
@@ -257,16 +259,33 @@ const fields = {
   authorities: "ca.crt",
 } as const;
 
-/** Reads the state. Invalid fields count as absent. */
-async function stateOf(secret: builtin.Secret): Promise<CertificateState> {
+/** Reads the state. Invalid fields count as absent, and so do pairs that no client accepts, unless they have expired. */
+async function stateOf(secret: builtin.Secret, now: number): Promise<CertificateState> {
   const data = secret.data ?? {};
   for (const field of [fields.key, fields.nextKey]) liveSecrets.add(decoded(data[field] ?? ""));
   const read = (field: string) => Object.hasOwn(data, field) ? decoded(data[field] ?? "") : "";
-  return {
-    current: await pairOf(read(fields.cert), read(fields.key)),
-    next: await pairOf(read(fields.nextCert), read(fields.nextKey)),
-    authorities: read(fields.authorities).match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----\n?/g) ?? [],
+  const blocks = read(fields.authorities).match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----\n?/g) ?? [];
+  const authorities: string[] = [];
+  for (const block of blocks) if (await certificateFacts(block) !== undefined) authorities.push(block);
+  // If the clock of this process is behind, the server's clock proves that a pair is valid already.
+  const latest = Math.max(now, writtenAt(secret));
+  const usable = async (cert: string, key: string) => {
+    const pair = await pairOf(cert, key);
+    if (pair === undefined || pair.facts.notBefore > latest) return undefined;
+    return await isIssuedBy(pair.cert, authorities) ? pair : undefined;
   };
+  return {
+    current: await usable(read(fields.cert), read(fields.key)),
+    next: await usable(read(fields.nextCert), read(fields.nextKey)),
+    authorities,
+  };
+}
+
+/** When the API server stored an object the last time, by its own clock; -Infinity if it does not say. */
+function writtenAt({ metadata }: builtin.Secret): number {
+  const times = [metadata.creationTimestamp, ...(metadata.managedFields ?? []).map(({ time }) => time)];
+  const instants = times.map((time) => Date.parse(String(time)));
+  return Math.max(...instants.filter((instant) => !Number.isNaN(instant)));
 }
 
 /** A new Secret whose pair is in use at once. */

@@ -4,7 +4,7 @@ import { scope, VirtualClock } from "../async/mod.ts";
 import { MetricsRegistry } from "../observe/mod.ts";
 import type { CertificatePair } from "../runtime/mod.ts";
 import { type FakeApi, fakeApi } from "./testing/fake_api.ts";
-import { certificateFacts } from "./certificates.ts";
+import { certificateFacts, isIssuedBy, issueCertificates } from "./certificates.ts";
 import { managedCertificates, type ManagedCertificatesOptions, serviceHosts } from "./managed_certificates.ts";
 
 const secretPath = "/api/v1/namespaces/ops/secrets/webhook-tls";
@@ -175,6 +175,17 @@ test("[72] an overwritten bundle is restored", async () => {
   assertEquals(bundleOf(api), bundle);
 });
 
+test("a configuration that cannot be written keeps no other one from being published", async () => {
+  const api = clusterWithConfigurations(), clock = new VirtualClock();
+  api.beforeWrite = (line) => {
+    if (line === `PATCH ${mutatingPath}`) throw new TypeError("forbidden");
+  };
+  using _one = replica(api, clock);
+  await until(() => (clock.nextTimerInMs ?? 0) === 5_000, "the retry");
+  assert(JSON.stringify(api.get(crdPath)).includes('"caBundle"'));
+  assertEquals(bundleOf(api), "");
+});
+
 test("replicas that start at the same time agree on one Secret, and only the leader rotates it", async () => {
   const api = clusterWithConfigurations(), clock = new VirtualClock();
   const settings = { lifetimeMs: 60 * 60_000 };
@@ -210,6 +221,46 @@ test("an invalid or expired Secret is replaced at once", async () => {
   await pass(clock, 120_000);
   assertEquals(one.served.length, 2);
   assertEquals(secretField(api, "tls.crt"), one.served[1]?.cert);
+});
+
+test("a certificate that is not valid yet, since its issuer's clock was ahead, is replaced at once", async () => {
+  const api = clusterWithConfigurations(), clock = new VirtualClock();
+  using one = replica(api, clock);
+  await until(() => one.served.length === 1, "a certificate");
+  clock.jump(-3 * 365 * dayMs);
+  await pass(clock, 120_000);
+  assertEquals(one.served.length, 2);
+  const facts = await certificateFacts(one.served[1]?.cert ?? "");
+  assert(facts !== undefined && facts.notBefore <= clock.now() && facts.notAfter > clock.now());
+  assertEquals(bundleOf(api), secretField(api, "ca.crt"));
+});
+
+test("a replica whose clock is behind that of the API server keeps a valid certificate", async () => {
+  const api = clusterWithConfigurations(), clock = new VirtualClock();
+  using one = replica(api, clock);
+  await until(() => one.served.length === 1, "a certificate");
+  const held = api.get(secretPath), writes = api.writes.length;
+  const managedFields = [{ manager: "a", operation: "Update", time: new Date(clock.now()).toISOString() }];
+  api.put(secretPath, { ...held, metadata: { ...held?.metadata, managedFields } });
+  clock.jump(-30 * dayMs);
+  await pass(clock, 120_000);
+  assertEquals([one.served.length, api.writes.length], [1, writes]);
+});
+
+test("a certificate whose authority is not in the Secret any more is replaced at once, and never an empty bundle published", async () => {
+  const other = await issueCertificates({ hosts, now: new VirtualClock().now(), lifetimeMs: dayMs });
+  const garbage = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
+  for (const authority of ["", garbage, other.ca]) {
+    const api = clusterWithConfigurations(), clock = new VirtualClock();
+    using one = replica(api, clock);
+    await until(() => one.served.length === 1, "a certificate");
+    const held = api.get(secretPath);
+    api.put(secretPath, { ...held, data: { ...Object(held?.data), "ca.crt": btoa(authority) } });
+    await pass(clock, 120_000);
+    assertEquals(one.served.length, 2);
+    assert(await isIssuedBy(one.served[1]?.cert ?? "", [bundleOf(api)]));
+    assertEquals(bundleOf(api).includes("AAAA\n---"), false);
+  }
 });
 
 test("a host that the certificate lacks causes a rotation", async () => {

@@ -10,11 +10,26 @@
  * Caveats: defaulting runs before the API server validates, so a field that a handler sets must be optional in the
  * schema. An object that violates the schema is skipped: the API server rejects it with a better message.
  */
-import { apiVersionOf, type Infer, type LabelSelector, type Resource, type StatusCause } from "../api/mod.ts";
+import {
+  apiVersionOf,
+  type Infer,
+  isJsonObject,
+  type LabelSelector,
+  type Resource,
+  type StatusCause,
+} from "../api/mod.ts";
 import type { JsonPatchOperation } from "../client/mod.ts";
 import type { AdmissionOperation, AdmissionRequest, AdmissionUser } from "./admission_review.ts";
 import { type AdmissionRule, AdmissionRules, operationsOf } from "./admission_rules.ts";
-import { checkedObject, deepFrozen, isBeingDeleted, misshapenField, typedObject } from "./_decode.ts";
+import {
+  checkedObject,
+  deepFrozen,
+  describeReturned,
+  fieldOf,
+  isBeingDeleted,
+  misshapenField,
+  typedObject,
+} from "./_decode.ts";
 import { jsonPatch } from "./json_patch.ts";
 
 /** What a handler gets beside the object: the user, the operation, and the original request. */
@@ -41,7 +56,10 @@ export interface WebhookOptions {
   readonly path?: string;
   /** The operations for which the API server calls the webhook. @default CREATE and UPDATE; for validating, the operations that have a handler */
   readonly operations?: readonly AdmissionOperation[];
-  /** Subresources that the webhook also handles, e.g. `scale`. @default none */
+  /**
+   * Subresources that the webhook also handles, e.g. `scale`. The object of some has a kind of its own, as a Scale: the
+   * handler gets it as it came, so look at `ctx.subResource` first. @default none
+   */
   readonly subresources?: readonly string[];
   /** What the API server does when the webhook does not respond. @default "Fail" */
   readonly failurePolicy?: "Fail" | "Ignore";
@@ -178,10 +196,11 @@ export function defaulting<R extends Resource>(
     async decide(request, signal) {
       const { object, operation } = request;
       if (object === undefined || operation === "DELETE" || isBeingDeleted(object)) return allow();
-      const checked = checkedObject(resource, object);
+      const checked = checkedAs(resource, request, object);
       if (checked.kind === "invalid") return allow();
       const desired = await handler(deepFrozen(checked.object), contextOf(request, signal));
       if (isDenied(desired)) return desired;
+      if (!isJsonObject(desired)) throw new TypeError(returnedText(desired, "the object or deny()"));
       const operations = jsonPatch(object, desired);
       return operations.length === 0 ? allow() : { kind: "patched", operations };
     },
@@ -235,7 +254,9 @@ export function validating<R extends Resource>(
     decide: async (request, signal) => {
       const violation = compiled.violation(request);
       if (violation !== undefined) return deny(violation.message, { code: codeOf(violation.reason) });
-      return await validate(resource, handlers, request, contextOf(request, signal));
+      const verdict: unknown = await validate(resource, handlers, request, contextOf(request, signal));
+      if (!isVerdict(verdict)) throw new TypeError(returnedText(verdict, "allow() or deny()"));
+      return verdict;
     },
   };
 }
@@ -258,7 +279,7 @@ async function validate<R extends Resource>(
   switch (operation) {
     case "CREATE": {
       if (handlers.create === undefined || object === undefined) return allow();
-      const checked = checkedObject(resource, object);
+      const checked = checkedAs(resource, request, object);
       if (checked.kind === "invalid") {
         const message = `${resource.kind} is invalid`;
         return deny(message, { causes: checked.issues.map(({ path, message }) => ({ field: path, message })) });
@@ -269,7 +290,7 @@ async function validate<R extends Resource>(
       // Objects stored under an older schema must stay editable, so neither side is validated against the current schema.
       if (update === undefined || object === undefined || isBeingDeleted(object)) return allow();
       return await unlessMisshapen(
-        resource,
+        isAboutKind(resource, request) ? resource : undefined,
         [object, oldObject],
         () => update(typedObject(resource, object), typedObject(resource, oldObject ?? object), ctx),
       );
@@ -283,18 +304,31 @@ async function validate<R extends Resource>(
   }
 }
 
+/** False for a subresource whose object has another kind: a Scale, an Eviction, a Binding. */
+export function isAboutKind(resource: Resource, request: AdmissionRequest): boolean {
+  const { group, version, kind } = request.kind;
+  return group === resource.group && version === resource.version && kind === resource.kind;
+}
+
+/** Checks an object with the schema of its kind. That of a subresource with another kind has none. */
+function checkedAs<R extends Resource>(resource: R, request: AdmissionRequest, object: unknown) {
+  if (isAboutKind(resource, request)) return checkedObject(resource, object);
+  return { kind: "valid", object: typedObject(resource, object) } as const;
+}
+
 /**
  * The verdict of a handler whose objects were not validated. If it throws and an object does not have the shape of its
  * kind, the request is at fault and not the handler: the verdict is a denial with code 400.
  */
 async function unlessMisshapen(
-  resource: Resource,
+  resource: Resource | undefined,
   objects: readonly unknown[],
   decide: () => Verdict | Promise<Verdict>,
 ): Promise<Verdict> {
   try {
     return await decide();
   } catch (error) {
+    if (resource === undefined) throw error;
     for (const object of objects) {
       const problem = misshapenField(resource, object);
       if (problem !== undefined) return deny(`${resource.kind} is malformed: ${problem}`, { code: 400 });
@@ -332,7 +366,16 @@ function contextOf(request: AdmissionRequest, signal: AbortSignal): AdmissionCon
 
 function isDenied(outcome: unknown): outcome is Denied {
   // A kind of the API never begins with a lower-case letter.
-  return typeof outcome === "object" && outcome !== null && Reflect.get(outcome, "kind") === "denied";
+  return fieldOf(outcome, "kind") === "denied" && typeof fieldOf(outcome, "message") === "string";
+}
+
+/** A handler without types may return anything. */
+function isVerdict(outcome: unknown): outcome is Verdict {
+  return isDenied(outcome) || fieldOf(outcome, "kind") === "allowed";
+}
+
+function returnedText(value: unknown, expected: string): string {
+  return `the handler returned ${describeReturned(value)}, not ${expected}`;
 }
 
 /** The verdict that a request is allowed; {@link allow} creates it. */
@@ -351,7 +394,7 @@ export interface Denied {
   readonly message: string;
   /** The invalid fields. With causes the code is 422, as in the validation of the API server itself. @default none */
   readonly causes?: readonly StatusCause[];
-  /** The HTTP status. @default 422 with causes, otherwise 403 */
+  /** The HTTP status, 400 to 599. @default 422 with causes, otherwise 403 */
   readonly code?: number;
   /** Sentences for the user, at most 256 characters each: kubectl prints them. @default none */
   readonly warnings?: readonly string[];

@@ -91,7 +91,7 @@ test("ctx.as() refuses a user, a ServiceAccount or a group that is not declared,
       { users: "all", extra: { scopes: ["edit"] } },
       /"scopes": \["view"\]/,
     ],
-    [{ user: "jane", groups: ["a,b"] }, { users: "all" }, /the group "a,b" cannot be sent in a header/],
+    [{ user: "jane", groups: ["a,b"] }, { users: "all" }, /"a,b" has a comma, so it cannot be sent in a header/],
     [{ user: "" }, { users: "all" }, /the name "" cannot be sent/],
     [{ serviceAccount: "deployer" }, { serviceAccounts: "all" }, /"deployer": it is not namespace\/name/],
   ];

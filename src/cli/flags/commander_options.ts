@@ -84,8 +84,9 @@ export function readFlags<Schema extends FlagSchema>(
   const { flag, given: value } = setting;
   const item = issue?.path[1];
   const wrong = Array.isArray(value) && typeof item === "number" ? value[item] : value;
+  const problem = formProblem(flag, wrong) ?? issue?.message;
   throw new UsageError(
-    `Cannot parse ${nameOf(setting, item, sources)}${flag.isSecret ? "" : ` ${quoted(wrong)}`}: ${issue?.message}`,
+    `Cannot parse ${nameOf(setting, item, sources)}${flag.isSecret ? "" : ` ${quoted(wrong)}`}: ${problem}`,
     flag.example === undefined ? undefined : `Example: ${flag.example}`,
   );
 }
@@ -170,6 +171,12 @@ function environmentValue(flag: Flag, sources: FlagSources): unknown {
 function parseSwitch(text: string): boolean | string {
   if (text === "true" || text === "1") return true;
   return text === "false" || text === "0" ? false : text;
+}
+
+/** What is wrong with a value of the environment or a file that the command line could not have: zod names types of JavaScript. */
+function formProblem(flag: Flag, value: unknown): string | undefined {
+  if (flag.isSwitch && flag.arity !== "count" && typeof value !== "boolean") return "it is neither true nor false";
+  return flag.arity === "count" && typeof value !== "number" ? "it is not a number from 0 to 9" : undefined;
 }
 
 /** Longer values are cut, so that the reason behind them stays visible. */

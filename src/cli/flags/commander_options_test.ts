@@ -51,7 +51,10 @@ test("[84] an invalid value is a usage error that names the flag and shows a cor
     fromEnvironment.message,
     'Cannot parse CONTROLLER_REQUEST_TIMEOUT "soon": it is not a duration with a unit (ms, s, m, h)',
   );
-  assertThrows(() => parse([], { CONTROLLER_INSECURE_SKIP_TLS_VERIFY: "yes" }), /INSECURE_SKIP_TLS_VERIFY "yes"/);
+  assertThrows(
+    () => parse([], { CONTROLLER_INSECURE_SKIP_TLS_VERIFY: "yes" }),
+    /VERIFY "yes": it is neither true nor false$/,
+  );
   assertThrows(() => parse(["--context="]), /Cannot parse --context "": it is empty/);
 });
 
@@ -96,6 +99,7 @@ test("-v counts, also in the environment", () => {
   assertEquals(read(["-vv", "-v"]), 3);
   assertEquals(read([], { CONTROLLER_VERBOSE: "2" }), 2);
   assertThrows(() => read([], { CONTROLLER_VERBOSE: "very" }), /CONTROLLER_VERBOSE "very"/);
+  assertThrows(() => read([], { CONTROLLER_VERBOSE: "much" }), /VERBOSE "much": it is not a number from 0 to 9$/);
 });
 
 test("the variable of a flag is its long name in upper case, after the operator's name", () => {

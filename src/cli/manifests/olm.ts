@@ -147,7 +147,7 @@ function serviceVersion(plan: InstallPlan): KubeObject {
     customresourcedefinitions: { owned: ownedKinds(controllers) },
     ...plan.webhooks.length === 0
       ? {}
-      : { webhookdefinitions: plan.webhooks.map((webhook) => webhookOf(webhook, plan)) },
+      : { webhookdefinitions: plan.webhooks.filter(isCalled).map((webhook) => webhookOf(webhook, plan)) },
   };
   return Object.assign({ apiVersion: "operators.coreos.com/v1alpha1", kind: "ClusterServiceVersion", metadata }, {
     spec,
@@ -164,6 +164,11 @@ function installOf(plan: InstallPlan): object {
     permissions: [{ serviceAccountName, rules: rules(true) }],
     clusterPermissions: [{ serviceAccountName, rules: rules(false) }],
   };
+}
+
+/** False for a webhook without operations, which the API server would reject. */
+function isCalled(webhook: Webhook): boolean {
+  return webhook.kind === "converting" || webhook.operations.length > 0;
 }
 
 function webhookOf(webhook: Webhook, { name: deploymentName }: InstallPlan): object {

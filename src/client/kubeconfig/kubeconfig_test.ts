@@ -113,6 +113,10 @@ test("[83] the error for a missing entry names it and the existing entries", asy
       /^Cannot read certificate-authority "\/nope.pem": it does not exist$/,
     ],
     [simple, { clientCertificate: "certs/c.pem" }, /^Cannot use client certificate of user "jane": client-key or/],
+    ...["é", "a\nb", " root ", "日"].map((as) =>
+      [simple, { as }, /^Cannot act as user ".+": the name ".+" cannot be sent in a header\. Use/] as const
+    ),
+    [simple, { as: "root", asGroups: ["a,b", "\x01"] }, /the group "\\u0001" cannot be sent in a header/],
     [simple, { asGroups: ["admins"] }, /^Cannot act as a group or UID: a user is missing; pass --as too$/],
   ];
   for (const [text, overrides, pattern] of cases) assertMatch(await errorMessage(text, overrides), pattern);

@@ -9,6 +9,7 @@ import { namespaceProblem } from "../../api/mod.ts";
 import { type Logger, logger as loggerOf, printable } from "../../observe/mod.ts";
 import { directoryOf, type Environment, fileStat, findText, joinPath, resolvePath } from "../../runtime/mod.ts";
 import { type ClusterAccess, KubeconfigError, Masked } from "./cluster_access.ts";
+import { sendableImpersonation } from "./impersonation_problem.ts";
 import { kubeconfigPaths, loadKubeconfig } from "./kubeconfig.ts";
 import {
   checkFiles,
@@ -117,7 +118,7 @@ async function inClusterAccess(options: LoadClusterAccessOptions): Promise<Clust
       : { kind: "token", token: new Masked(token) },
     impersonate: user === undefined
       ? undefined
-      : { user, uid: overrides.asUid, groups: overrides.asGroups ?? [], extra: {} },
+      : sendableImpersonation({ user, uid: overrides.asUid, groups: overrides.asGroups ?? [], extra: {} }),
     user: "the service account",
     requestTimeoutMs: overrides.requestTimeoutMs,
   };

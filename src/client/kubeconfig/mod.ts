@@ -10,6 +10,7 @@ export {
   type OidcProvider,
   type PemSource,
 } from "./cluster_access.ts";
+export { impersonationProblem } from "./impersonation_problem.ts";
 export { Kubeconfig, kubeconfigPaths, loadKubeconfig, type LoadKubeconfigOptions } from "./kubeconfig.ts";
 export { loadClusterAccess, type LoadClusterAccessOptions } from "./load_cluster_access.ts";
 export type { KubeconfigOverrides } from "./resolve_access.ts";

@@ -29,6 +29,7 @@ import {
   type Kubeconfig,
   type UserEntry,
 } from "./kubeconfig.ts";
+import { sendableImpersonation } from "./impersonation_problem.ts";
 import { bareHost, isLoopback, isSafeUrl, proxyFromEnvironment } from "./proxy_rules.ts";
 
 /** Values of flags. Each field has the name and the meaning of a flag of kubectl. */
@@ -269,7 +270,7 @@ function impersonationOf(user: UserEntry, overrides: KubeconfigOverrides): Imper
     }
     return undefined;
   }
-  return { user: name, uid, groups, extra: user["as-user-extra"] };
+  return sendableImpersonation({ user: name, uid, groups, extra: user["as-user-extra"] });
 }
 
 /** Reports missing files now instead of at the first request. */
