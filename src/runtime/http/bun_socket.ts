@@ -25,8 +25,10 @@ export interface TlsSettings {
   readonly ca?: string;
   readonly cert?: string;
   readonly key?: string;
-  /** The SNI, and the name or address in the certificate. */
+  /** The SNI; empty for none. */
   readonly serverName: string;
+  /** The name or address in the certificate. */
+  readonly expectedName: string;
   readonly rejectUnauthorized: boolean;
 }
 
@@ -100,7 +102,7 @@ export function dial(target: SocketTarget, options: DialOptions): Promise<BunSoc
       listening[Symbol.dispose]();
     };
     const { tls } = target;
-    const expected = { name: tls?.serverName ?? "", ca: tls?.ca };
+    const expected = { name: tls?.expectedName ?? "", ca: tls?.ca };
     // A server whose own certificate is trusted has no path, so Bun only tells what it has found.
     const isJudgedHere = tls?.rejectUnauthorized === true && trustsServers(tls.ca);
     Bun.connect({
