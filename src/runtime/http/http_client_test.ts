@@ -409,6 +409,17 @@ test("300 concurrent streams are served, and short requests beside them", async 
   client.close();
 });
 
+test("the head of a response may have 60 KiB, and no more than 64", async () => {
+  await using server = await LoopbackServer.start({
+    answer: ({ url = "" }, response) => {
+      response.setHeader("warning", Array(Number(url.slice(1))).fill(`299 - "${"w".repeat(1_000)}"`));
+      response.end("answer");
+    },
+  });
+  assertEquals(await get(`${server.url()}/60`, {}), "answer");
+  await assertRejects(() => get(`${server.url()}/80`, {}));
+});
+
 test("redirects are returned and not followed", async () => {
   await using server = await LoopbackServer.start({
     answer: (_request, response) => void response.writeHead(302, { location: "/elsewhere" }).end(),

@@ -6,7 +6,7 @@ import * as http from "node:http";
 import * as https from "node:https";
 import { onAbort, runtimeName } from "../process/mod.ts";
 import { explainRefusedCertificate } from "./certificates.ts";
-import { maxInterimAnswers, responseError } from "./http_head.ts";
+import { maxInterimAnswers, maxResponseHeadBytes, responseError } from "./http_head.ts";
 import {
   type HeaderLines,
   type HttpClientOptions,
@@ -81,7 +81,14 @@ function send({ request, body, agent, serverName, headers }: Outgoing): Promise<
   return new Promise((resolve, reject) => {
     const start = agent instanceof https.Agent ? https.request : http.request;
     // The agent gets these options, and ends a connection that it is opening for an aborted request.
-    const settings: https.RequestOptions & OpeningOptions = { method, headers, agent, servername, opening: signal };
+    const settings: https.RequestOptions & OpeningOptions = {
+      method,
+      headers,
+      agent,
+      servername,
+      maxHeaderSize: maxResponseHeadBytes,
+      opening: signal,
+    };
     const outgoing = start(request.url, settings);
     const listening = onAbort(signal, () => {
       reject(signal.reason); // A request without a socket may never emit "close".
