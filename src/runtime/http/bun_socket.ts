@@ -7,7 +7,7 @@
  */
 import { Buffer } from "node:buffer";
 import { onAbort } from "../process/mod.ts";
-import { refuseCertificate, refuseWithoutPath, type ServerCertificate, trustsServers } from "./certificate_path.ts";
+import { refuseCertificate, refuseWithoutPath, type ServerCertificate, trustsBelowRoots } from "./certificate_path.ts";
 import { connectStepMs, stepTimedOut } from "./http_client_options.ts";
 import type { Timers } from "./timers.ts";
 
@@ -103,8 +103,8 @@ export function dial(target: SocketTarget, options: DialOptions): Promise<BunSoc
     };
     const { tls } = target;
     const expected = { name: tls?.expectedName ?? "", ca: tls?.ca };
-    // A server whose own certificate is trusted has no path, so Bun only tells what it has found.
-    const isJudgedHere = tls?.rejectUnauthorized === true && trustsServers(tls.ca);
+    // A server may be trusted without a path to a root, so Bun only tells what it has found.
+    const isJudgedHere = tls?.rejectUnauthorized === true && trustsBelowRoots(tls.ca);
     Bun.connect({
       ...target,
       ...(isJudgedHere ? { tls: { ...tls, rejectUnauthorized: false } } : {}),

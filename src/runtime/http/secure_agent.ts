@@ -12,7 +12,7 @@ import { connect, type Socket } from "node:net";
 import * as tls from "node:tls";
 import type { Duplex } from "node:stream";
 import { onAbort, untilAborted } from "../process/mod.ts";
-import { type ExpectedServer, refuseCertificate, refuseWithoutPath, trustsServers } from "./certificate_path.ts";
+import { type ExpectedServer, refuseCertificate, refuseWithoutPath, trustsBelowRoots } from "./certificate_path.ts";
 import { connectStepMs, sniOf, stepTimedOut } from "./http_client_options.ts";
 import type { Timers } from "./timers.ts";
 
@@ -38,7 +38,7 @@ export interface AgentSettings extends https.AgentOptions {
 /** An agent that connects to the server itself. */
 export function directAgent(settings: AgentSettings, timers: Timers): https.Agent {
   // Its connections are judged here before a request gets them, which a class of the runtime cannot do.
-  if (trustsServers(caOf(settings))) return new TunnelAgent(connectDirectly, settings, timers);
+  if (trustsBelowRoots(caOf(settings))) return new TunnelAgent(connectDirectly, settings, timers);
   // Not tls.checkServerIdentity as well: that of Node 22 finds no address of IPv6 in any certificate.
   const checkServerIdentity = (name: string, certificate: tls.PeerCertificate) =>
     refuseCertificate(certificate, { name: settings.expectedName ?? name, ca: caOf(settings) });
@@ -183,8 +183,8 @@ class TunnelAgent extends https.Agent {
   #secure(socket: Socket, host: string): Promise<tls.TLSSocket> {
     const { ca, cert, key, expectedName: name = host, rejectUnauthorized = true, minVersion } = this.#settings;
     const expected = { name, ca: caOf(this.#settings) };
-    // A server whose own certificate is trusted has no path, so the runtime only tells what it has found.
-    const isJudgedHere = rejectUnauthorized && trustsServers(expected.ca);
+    // A server may be trusted without a path to a root, so the runtime only tells what it has found.
+    const isJudgedHere = rejectUnauthorized && trustsBelowRoots(expected.ca);
     return new Promise((resolve, reject) => {
       const secure = tls.connect({
         socket,
