@@ -10,7 +10,6 @@ import {
 import { bodyOf, LoopbackServer } from "../../../tests/loopback.ts";
 import { seededRandom, VirtualClock } from "../../async/mod.ts";
 import { runtimeName } from "../process/mod.ts";
-import { isKeyPair } from "./certificates.ts";
 import { httpClient } from "./http_client.ts";
 import type { HttpClientOptions } from "./http_client_options.ts";
 
@@ -130,26 +129,6 @@ test("the client sends its certificate", async () => {
   const options = { ca: ca.certificate, cert: pair.certificate, key: pair.key };
   assertStringIncludes(await get(server.url(), options), '"method":"GET"');
   await assertRejects(() => get(server.url(), { ca: ca.certificate }));
-});
-
-test("of PEM text only certificates and keys count: not a damaged certificate, another block, or text", async () => {
-  await using server = await tlsServer(await serverPair(), ca.certificate);
-  const pair = await ca.issue({ commonName: "jane" });
-  const damaged = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
-  const bundle = `The bundle:\n${damaged}${otherCa.certificate}${pair.key}${ca.certificate.replaceAll("\n", "\r\n")}`;
-  for (const both of [pair.certificate + pair.key, pair.key + pair.certificate]) {
-    assert(isKeyPair(both, both));
-    assertStringIncludes(await get(server.url(), { ca: bundle, cert: both, key: both }), '"method":"GET"');
-  }
-});
-
-test("no server is trusted if the given CA has no certificate that can be read", async () => {
-  await using server = await tlsServer(await serverPair());
-  const damaged = ca.certificate.replace(/\n[^\n]{20}/, "\n");
-  for (const unreadable of ["", "no PEM", damaged, ca.certificate.replaceAll("CERTIFICATE", "TRUSTED CERTIFICATE")]) {
-    assertEquals(await refusal(server.url(), { ca: unreadable }), "UNABLE_TO_GET_ISSUER_CERT");
-  }
-  assertStringIncludes(await get(server.url(), { ca: damaged, insecureSkipTlsVerify: true }), '"method":"GET"');
 });
 
 test("the authorities of the system are not trusted if a CA is given", async () => {
