@@ -9,6 +9,7 @@ import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { basename, dirname, join, normalize, relative } from "node:path";
 import process from "node:process";
 import config from "../deno.json" with { type: "json" };
+import { withUndefined } from "./_optional_members.ts";
 import { root } from "./_root.ts";
 
 /** The names of the packages, in the order of {@link PackageFolders}. The second one depends on the first one. */
@@ -145,7 +146,7 @@ function packageOf(specifier: string): string {
 /** A declaration as the package has it: the compiler of a user checks it, too. */
 function declarationOf(file: string, built: string): string {
   const source = readFileSync(join(root, file.replace(/\.d\.ts$/, ".ts")), "utf8");
-  const text = withJsSpecifiers(readFileSync(join(built, file), "utf8"));
+  const text = withUndefined(withJsSpecifiers(readFileSync(join(built, file), "utf8")));
   // TypeScript drops the directives of the sources.
   const directives = source.matchAll(/^(\/\/ @ts-expect-error .*\n)(export interface \w+)/gm);
   return [...directives].reduce((kept, [, directive, line = ""]) => kept.replace(line, `${directive}${line}`), text);

@@ -2,6 +2,8 @@
  * The declarations of the packed package, as a strict user's compiler checks them: all entries, without `skipLibCheck`, by
  * TypeScript 7 and by TypeScript 5.9, which many projects still have.
  *
+ * A module shows that what may be undefined is accepted where a member is optional, also with exactOptionalPropertyTypes.
+ *
  * Beside the entries stand two files with an error each. They show that modules are checked strictly, and declarations at all.
  */
 import { spawnSync } from "node:child_process";
@@ -9,6 +11,7 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:
 import { join } from "node:path";
 import process from "node:process";
 import config from "../deno.json" with { type: "json" };
+import { withUndefined } from "../tasks/_optional_members.ts";
 import { writePackages } from "../tasks/_package.ts";
 import { root } from "../tasks/_root.ts";
 import { missingRuntimes, typescriptModule } from "../tasks/_runtimes.ts";
@@ -23,6 +26,18 @@ const files: Readonly<Record<string, string>> = {
     "",
   ].join("\n"),
   "strict.ts": 'export const text: string = new Map<string, string>().get("a");\n',
+  "exact.ts": [
+    'import { ConfigMap, type KubeObject, manifest, type OwnerReference } from "@pintle/controller";',
+    'import type { ClientOptions } from "@pintle/controller/client";',
+    'export const pageOf = ({ metadata: { name = "", namespace } }: KubeObject, data: { a: string } | undefined) =>',
+    "  manifest(ConfigMap, { metadata: { name, namespace }, data });",
+    "export const referenceOf = (reference: OwnerReference): OwnerReference => {",
+    "  const { apiVersion, kind, name, uid, controller } = reference;",
+    "  return { apiVersion, kind, name, uid, controller };",
+    "};",
+    "export const optionsOf = (fieldManager: string | undefined): ClientOptions => ({ fieldManager });",
+    "",
+  ].join("\n"),
   "declared.d.ts": "export declare const missing: Missing;\n",
   "package.json": '{ "type": "module" }\n',
   "tsconfig.json": JSON.stringify({
@@ -38,7 +53,7 @@ const files: Readonly<Record<string, string>> = {
       skipLibCheck: false,
       noEmit: true,
     },
-    files: ["entries.ts", "strict.ts", "declared.d.ts"],
+    files: ["entries.ts", "exact.ts", "strict.ts", "declared.d.ts"],
   }),
 };
 
@@ -70,6 +85,18 @@ const expected = ["declared.d.ts(1) TS2304", "strict.ts(1) TS2322"];
 
 const sentence = "every entry of the package type-checks strictly, all declarations included, with TypeScript";
 const versions = missingRuntimes === undefined ? ["7", "5.9"] : ["7"];
+
+test("withUndefined() adds undefined to each optional member, inside of others too, and to nothing else", () => {
+  const cases = [
+    ["a?: string;", "a?: string | undefined;"],
+    ["a?: (b?: C<D, E>) => void;", "a?: ((b?: C<D, E> | undefined) => void) | undefined;"],
+    ["a?: {\n  b?: C;\n};", "a?: ({\n  b?: C | undefined;\n}) | undefined;"],
+    ["f(a?: A, b?: B): A extends B ? C : D;", "f(a?: A | undefined, b?: B | undefined): A extends B ? C : D;"],
+    ["[K in A]-?: B; [K in A]?: `${K};`;", "[K in A]-?: B; [K in A]?: `${K};` | undefined;"],
+    ['/** a?: b; */ c: "d?: e;"; // f?: g;', '/** a?: b; */ c: "d?: e;"; // f?: g;'],
+  ];
+  for (const [text = "", expected = ""] of cases) assertEquals(withUndefined(text), expected);
+});
 
 test(`${sentence} ${versions.join(" and ")}`, () => {
   assert(entries.length > 5);

@@ -126,7 +126,9 @@ export function unreachable(error: unknown, action: string): UnreachableError {
   const reason = reasonFor(error);
   const isProxy = reason.kind === "unreachable" && reason.detail === "proxy";
   const isOther = reason.detail === "other";
-  const text = printable(error instanceof Error ? error.message : String(error), 256);
+  const alert = alertOf(error);
+  const message = error instanceof Error ? error.message : String(error);
+  const text = printable(alert === undefined ? message : `it refused the TLS handshake (${alert})`, 256);
   return new UnreachableError({ action, reason, cause: error, ...(isProxy || isOther ? { state: text } : {}) });
 }
 
@@ -164,20 +166,37 @@ const reasonsByMessage: readonly (readonly [RegExp, UnreachableReason])[] = [
   [/not (yet valid|valid yet)/i, { kind: "tls", detail: "notYetValid" }],
   [/not valid for name|altname/i, { kind: "tls", detail: "wrongName" }],
   [/InvalidContentType|wrong version number|speak TLS/i, { kind: "tls", detail: "notTls" }],
-  [/alert (bad|unknown|revoked|expired)? ?certificate|certificate required|access denied/i, {
-    kind: "tls",
-    detail: "clientCertificate",
-  }],
   [/refused/i, { kind: "unreachable", detail: "refused" }],
   [/reset|socket hang up|closed|broken pipe|unexpected end|aborted/i, { kind: "unreachable", detail: "reset" }],
   [/getaddrinfo|lookup address/i, { kind: "unreachable", detail: "nameNotFound" }],
   [/timed? ?out/i, { kind: "timeout", detail: "noResponse" }],
 ];
 
+/** Alerts by which a server refuses the certificate of a client, or that there is none. */
+const certificateAlert = /certificate|unknown ca|access denied/;
+
+/** What an alert says: the server speaks TLS, whatever the code of the error is. */
+function alertReason(error: Error): UnreachableReason | undefined {
+  const alert = alertOf(error);
+  if (alert === undefined) return undefined;
+  return { kind: "tls", detail: certificateAlert.test(alert) ? "clientCertificate" : "other" };
+}
+
+/**
+ * The name of the alert by which the server has ended a TLS handshake: `alert certificate required` of OpenSSL,
+ * `ALERT_CERTIFICATE_REQUIRED` of BoringSSL, `alert: CertificateRequired` of rustls. Undefined for any other error.
+ */
+function alertOf(error: unknown): string | undefined {
+  if (!(error instanceof Error) || ("code" in error && error.code === "ERR_PROXY")) return undefined;
+  const [, name] = /\b(?:(?:tls|ssl)[a-z0-9]*|fatal)[ _]alert[ _:]+([a-z]+(?:[ _][a-z]+)*)/i.exec(error.message) ?? [];
+  return name?.replaceAll(/([a-z])([A-Z])/g, "$1 $2").replaceAll("_", " ").toLowerCase();
+}
+
 function reasonFor(error: unknown): UnreachableReason {
   for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth++) {
     if (at.name === "TimeoutError") return { kind: "timeout", detail: "noResponse" };
-    const known = "code" in at && typeof at.code === "string" ? reasonsByCode.get(at.code) : undefined;
+    const known = alertReason(at) ??
+      ("code" in at && typeof at.code === "string" ? reasonsByCode.get(at.code) : undefined);
     if (known !== undefined) return known;
   }
   for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth++) {

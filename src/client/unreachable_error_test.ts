@@ -27,3 +27,36 @@ test("unreachable() maps errors of all runtimes to the same reasons", () => {
   assertEquals(unreachable(refused, "something else"), refused);
   assert(refused instanceof UnreachableError);
 });
+
+test("unreachable() knows the alert of a server that refuses the handshake, as each TLS library says it", () => {
+  const messages = {
+    "certificate required": [
+      "C06C:error:0A00045C:SSL routines:ssl3_read_bytes:tlsv13 alert certificate required:ssl/record/rec_layer_s3.c:1:",
+      "error:1000045c:SSL routines:OPENSSL_internal:TLSV1_ALERT_CERTIFICATE_REQUIRED",
+      "received fatal alert: CertificateRequired",
+    ],
+    "protocol version": [
+      "write EPROTO C06C:error:0A00042E:SSL routines:ssl3_read_bytes:tlsv1 alert protocol version:ssl/record.c:1:",
+      "error:1000042e:SSL routines:OPENSSL_internal:TLSV1_ALERT_PROTOCOL_VERSION",
+      "received fatal alert: ProtocolVersion",
+    ],
+    "handshake failure": [
+      "C06C:error:0A000410:SSL routines:ssl3_read_bytes:ssl/tls alert handshake failure:ssl/record.c:1:SSL alert number 40",
+      "error:10000410:SSL routines:OPENSSL_internal:SSLV3_ALERT_HANDSHAKE_FAILURE",
+    ],
+  };
+  for (const [alert, texts] of Object.entries(messages)) {
+    const state = alert === "certificate required"
+      ? "it refused the client certificate"
+      : `it refused the TLS handshake (${alert})`;
+    for (const text of texts) {
+      const error = unreachable(Object.assign(new Error(text), { code: "EPROTO" }), "get Pod");
+      assertEquals(error.reason.kind, "tls");
+      assertEquals(error.message, `Cannot get Pod: ${state}`);
+    }
+  }
+  const plain = Object.assign(new Error("write EPROTO C06C:error:0A00010B:SSL routines::wrong version number:"), {
+    code: "EPROTO",
+  });
+  assertEquals(unreachable(plain, "get Pod").reason.detail, "notTls");
+});

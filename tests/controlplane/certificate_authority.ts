@@ -51,16 +51,19 @@ export class CertificateAuthority implements KeyPair {
     this.#parsed = new x509.X509Certificate(pair.certificate);
   }
 
-  /** Creates a self-signed authority. */
-  static async create(commonName: string): Promise<CertificateAuthority> {
+  /** Creates a self-signed authority, or one that `issuer` signs. */
+  static async create(commonName: string, issuer?: CertificateAuthority): Promise<CertificateAuthority> {
     const keys = await generateKeys();
-    const certificate = await x509.X509CertificateGenerator.createSelfSigned({
+    const name = [{ CN: [commonName] }];
+    const certificate = await x509.X509CertificateGenerator.create({
       serialNumber: serialNumber(),
-      name: [{ CN: [commonName] }],
+      subject: name,
+      issuer: issuer === undefined ? name : issuer.#parsed.subjectName,
+      publicKey: keys.publicKey,
+      signingKey: issuer === undefined ? keys.privateKey : issuer.#signingKey,
       // Longer than anything that it signs: kube-controller-manager signs for a year, and not beyond its authority.
       ...validity({ notAfter: new Date(Date.now() + 3_650 * dayMs) }),
       signingAlgorithm: algorithm,
-      keys,
       extensions: [
         new x509.BasicConstraintsExtension(true, undefined, true),
         new x509.KeyUsagesExtension(

@@ -17,6 +17,7 @@ import {
   type HttpRequest,
   type HttpSender,
   responseTimedOut,
+  sniOf,
 } from "./http_client_options.ts";
 import { systemTimers, type Timers } from "./timers.ts";
 import { openUpgrade, type Wire } from "./wire.ts";
@@ -123,8 +124,11 @@ function targetAt(url: URL, options: HttpClientOptions): SocketTarget {
   const hostname = url.hostname.replace(/^\[|\]$/g, "");
   const isSecure = url.protocol === "https:";
   const port = url.port === "" ? (isSecure ? 443 : 80) : Number(url.port);
-  const { serverName = hostname } = options;
-  const tls = isSecure ? { ca, cert, key, serverName, rejectUnauthorized: !insecureSkipTlsVerify } : undefined;
+  const { serverName: expectedName = hostname } = options;
+  const rejectUnauthorized = !insecureSkipTlsVerify;
+  const tls = isSecure
+    ? { ca, cert, key, serverName: sniOf(expectedName), expectedName, rejectUnauthorized }
+    : undefined;
   return { hostname, port, tls };
 }
 

@@ -7,7 +7,7 @@
  */
 import { Buffer } from "node:buffer";
 import { onAbort } from "../process/mod.ts";
-import { refuseCertificate, refuseWithoutPath, type ServerCertificate, trustsServers } from "./certificate_path.ts";
+import { refuseCertificate, refuseWithoutPath, type ServerCertificate, trustsBelowRoots } from "./certificate_path.ts";
 import { connectStepMs, stepTimedOut } from "./http_client_options.ts";
 import type { Timers } from "./timers.ts";
 
@@ -25,8 +25,10 @@ export interface TlsSettings {
   readonly ca?: string;
   readonly cert?: string;
   readonly key?: string;
-  /** The SNI, and the name or address in the certificate. */
+  /** The SNI; empty for none. */
   readonly serverName: string;
+  /** The name or address in the certificate. */
+  readonly expectedName: string;
   readonly rejectUnauthorized: boolean;
 }
 
@@ -100,9 +102,9 @@ export function dial(target: SocketTarget, options: DialOptions): Promise<BunSoc
       listening[Symbol.dispose]();
     };
     const { tls } = target;
-    const expected = { name: tls?.serverName ?? "", ca: tls?.ca };
-    // A server whose own certificate is trusted has no path, so Bun only tells what it has found.
-    const isJudgedHere = tls?.rejectUnauthorized === true && trustsServers(tls.ca);
+    const expected = { name: tls?.expectedName ?? "", ca: tls?.ca };
+    // A server may be trusted without a path to a root, so Bun only tells what it has found.
+    const isJudgedHere = tls?.rejectUnauthorized === true && trustsBelowRoots(tls.ca);
     Bun.connect({
       ...target,
       ...(isJudgedHere ? { tls: { ...tls, rejectUnauthorized: false } } : {}),

@@ -7,8 +7,10 @@
  * every signature but that of the trusted certificate is stronger than SHA-1 (an attacker can forge weaker ones); the server
  * has the name among its alternative names, because no issuer checks a common name.
  *
- * Assumptions: the runtime has verified the signatures and the name constraints.
+ * Assumptions: the runtime has verified the signatures and the name constraints. Where it found no path, this file verifies
+ * the signatures itself, and accepts no path with name constraints.
  */
+import { X509Certificate } from "node:crypto";
 import { isIP } from "node:net";
 import { fromBase64, toHex } from "./bytes_as_text.ts";
 
@@ -44,16 +46,18 @@ export function refuseCertificate(certificate: ServerCertificate, expected: Expe
 }
 
 /**
- * True if a trusted certificate is no authority: the certificate of a server, which Go trusts for this one server, and for
- * which the runtimes find no path.
+ * True if a trusted certificate is no root, which Go trusts all the same, and for which the runtimes find no path: the
+ * certificate of a server, for this one server, or that of an authority that another one has signed.
  */
-export function trustsServers(ca: string | undefined): boolean {
-  return trustedCertificates(ca).some(({ isAuthority, isVersion1 }) => !(isAuthority ?? isVersion1));
+export function trustsBelowRoots(ca: string | undefined): boolean {
+  return trustedCertificates(ca).some(({ isAuthority, isVersion1, issuer, subject }) =>
+    !(isAuthority ?? isVersion1) || issuer !== subject
+  );
 }
 
 /**
  * Checks the certificate of a server for which the runtime has found no path, because of `error`: as in Go, it needs none
- * if it is itself trusted.
+ * if it is itself trusted, and the path may end at any trusted authority.
  *
  * @returns the error, or undefined if the certificate may be used
  */
@@ -62,13 +66,53 @@ export function refuseWithoutPath(
   certificate: ServerCertificate | undefined,
   expected: ExpectedServer,
 ): Error | undefined {
-  const raw = certificate?.raw;
-  if (raw === undefined || !trustedCertificates(expected.ca).some(({ der }) => isSameBytes(der, raw))) return error;
-  return refuseCertificate({ raw }, expected);
+  if (certificate === undefined) return error;
+  try {
+    const sent = pathOf(certificate).slice(0, maxJudgedLength).map(parseCertificate);
+    const path = pathToTrusted(sent, trustedCertificates(expected.ca));
+    return path === undefined ? error : refuseCertificate(path, expected);
+  } catch {
+    return error;
+  }
+}
+
+/**
+ * The path from the first of the `sent` certificates to a trusted one, whose signatures are good. Undefined if there is none,
+ * or if an issuer in it constrains names: those are what only the runtime checks.
+ */
+function pathToTrusted(
+  sent: readonly Certificate[],
+  trusted: readonly Certificate[],
+): ServerCertificate | undefined {
+  const path: Certificate[] = [];
+  for (let one = sent[0]; one !== undefined && path.length < sent.length;) {
+    const { der } = one;
+    path.push(one);
+    if (trusted.some((known) => isSameBytes(known.der, der))) return linked(path);
+    const issuer: Certificate | undefined = trusted.find(isIssuerOf(one));
+    if (issuer !== undefined) return issuer.constrainsNames ? undefined : linked([...path, issuer]);
+    one = sent.find(isIssuerOf(one));
+    if (one?.constrainsNames) return undefined;
+  }
+  return undefined;
+}
+
+function isIssuerOf(one: Certificate): (other: Certificate) => boolean {
+  return (other) =>
+    other.subject === one.issuer && new X509Certificate(one.der).verify(new X509Certificate(other.der).publicKey);
+}
+
+function linked([first, ...issuers]: readonly Certificate[]): ServerCertificate | undefined {
+  if (first === undefined) return undefined;
+  const issuerCertificate = linked(issuers);
+  return { raw: first.der, ...(issuerCertificate === undefined ? {} : { issuerCertificate }) };
 }
 
 /** No runtime accepts a longer chain. */
 const maxChainLength = 100;
+
+/** The most certificates of a server whose signatures are verified here: 100 verifications, as crypto/x509 of Go. */
+const maxJudgedLength = 10;
 
 function pathOf(certificate: ServerCertificate): readonly Uint8Array[] {
   const path: Uint8Array[] = [];
@@ -100,6 +144,7 @@ interface Certificate {
   readonly isForServers: boolean;
   readonly dnsNames: readonly string[];
   readonly addresses: readonly string[];
+  readonly constrainsNames: boolean;
   readonly hasUnknownCriticalExtension: boolean;
 }
 
@@ -256,15 +301,16 @@ type Extensions = Pick<
   | "isForServers"
   | "dnsNames"
   | "addresses"
+  | "constrainsNames"
   | "hasUnknownCriticalExtension"
 >;
 
 const basicConstraints = "551d13", keyUsage = "551d0f", extendedKeyUsage = "551d25", alternativeNames = "551d11";
+const nameConstraints = "551d1e";
 /** Extensions that Go handles, and that need no check here. */
 const knownExtensions: ReadonlySet<string> = new Set([
   "551d0e", // identifier of the key
   "551d23", // identifier of the issuer's key
-  "551d1e", // name constraints, which the runtime checks
   "551d1f", // revocation lists
   "551d20", // policies, their mappings and constraints
   "551d21",
@@ -282,6 +328,7 @@ function extensionsOf(der: Uint8Array, list: readonly Value[]): Extensions {
     isForServers: true,
     dnsNames: [],
     addresses: [],
+    constrainsNames: false,
     hasUnknownCriticalExtension: false,
   };
   for (const extension of list) {
@@ -305,6 +352,9 @@ function extensionsOf(der: Uint8Array, list: readonly Value[]): Extensions {
       }
       case alternativeNames:
         found = { ...found, ...namesOf(der, value) };
+        break;
+      case nameConstraints: // The runtime checks them.
+        found = { ...found, constrainsNames: true };
         break;
       default:
         if (isCritical && !knownExtensions.has(hexOf(der, id))) found = { ...found, hasUnknownCriticalExtension: true };

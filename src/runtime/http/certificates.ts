@@ -3,11 +3,12 @@
  */
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { connect } from "node:tls";
+import { certificatesIn, privateKeyIn } from "./pem.ts";
 
-/** True if `key` is the private key of the first certificate in `cert`, both PEM text. False if either is malformed. */
+/** True if the private key in `key` is that of the first certificate in `cert`, both PEM text. False if either is malformed. */
 export function isKeyPair(cert: string, key: string): boolean {
   try {
-    return new X509Certificate(cert).checkPrivateKey(createPrivateKey(key));
+    return new X509Certificate(certificatesIn(cert)).checkPrivateKey(createPrivateKey(privateKeyIn(key)));
   } catch {
     return false;
   }

@@ -22,14 +22,12 @@ import {
   type HttpSender,
   responseTimedOut,
 } from "./http_client_options.ts";
+import { certificatesIn, privateKeyIn } from "./pem.ts";
 import { systemTimers, type Timers } from "./timers.ts";
 
 /** Makes a client for one set of certificates and one proxy. */
 export function httpClient(options: HttpClientOptions = {}): HttpClient {
-  const isDirect = runtimeName === "bun" && options.proxy === undefined;
-  const sender = isDirect
-    ? bunHttpClient(options)
-    : obedient(lazyNodeHttpClient(options), options.timers ?? systemTimers);
+  const sender = senderFor(options);
   return {
     send: (request, settings) => sender.send(request, settings),
     fetch: async (request, settings) => {
@@ -44,6 +42,27 @@ export function httpClient(options: HttpClientOptions = {}): HttpClient {
       }),
     close: () => sender.close(),
   };
+}
+
+function senderFor(given: HttpClientOptions): HttpSender {
+  const { ca, cert, key, insecureSkipTlsVerify = false, proxy, timers = systemTimers } = given;
+  const trusted = ca === undefined || insecureSkipTlsVerify ? undefined : certificatesIn(ca);
+  if (trusted === "") return untrusting;
+  const options: HttpClientOptions = {
+    ...given,
+    ca: trusted,
+    ...(cert === undefined || key === undefined ? {} : { cert: certificatesIn(cert), key: privateKeyIn(key) }),
+  };
+  const isDirect = runtimeName === "bun" && proxy === undefined;
+  return isDirect ? bunHttpClient(options) : obedient(lazyNodeHttpClient(options), timers);
+}
+
+/** Trusts no server, because the text with its authorities has none. The runtimes would trust those of the system. */
+const untrusting: HttpSender = { send: rejectUntrusted, upgrade: rejectUntrusted, close: () => {} };
+
+function rejectUntrusted(): Promise<never> {
+  const error = new Error("the certificates of the authorities cannot be read");
+  return Promise.reject(Object.assign(error, { code: "UNABLE_TO_GET_ISSUER_CERT" }));
 }
 
 /** A library may neither answer nor close after an abort, so no caller waits for one. */

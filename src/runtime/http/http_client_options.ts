@@ -1,4 +1,5 @@
 /** The HTTP client as its users see it: options, requests, closing. */
+import { isIP } from "node:net";
 import type { Timers } from "./timers.ts";
 import type { UpgradeAnswer } from "./wire.ts";
 
@@ -12,7 +13,7 @@ export interface HttpClientOptions {
   readonly key?: string;
   /** Trusts any server. @default false */
   readonly insecureSkipTlsVerify?: boolean;
-  /** The name that the certificate of the server must have, and the SNI. @default the host of the URL */
+  /** The name or address that the certificate of the server must have; a name is the SNI. @default the host of the URL */
   readonly serverName?: string;
   /** `http://`, `https://` or `socks5://`, with `user:password@` if the proxy requires it. @default none */
   readonly proxy?: string;
@@ -28,6 +29,14 @@ export const connectStepMs = 10_000;
 /** The error of a step of a new connection that took too long. */
 export function stepTimedOut(step: string): Error {
   return Object.assign(new Error(`${step} took longer than ${connectStepMs} ms`), { code: "ETIMEDOUT" });
+}
+
+/**
+ * The SNI for a server: as in Go, empty for an address, which RFC 6066 does not allow, and without a dot at its end, which
+ * servers written in Go refuse.
+ */
+export function sniOf(name: string): string {
+  return isIP(name.replace(/^\[|\]$/g, "")) === 0 ? name.replace(/\.+$/, "") : "";
 }
 
 /** One request. A Request has the same fields, but its body is a stream. */

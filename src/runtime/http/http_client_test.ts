@@ -87,6 +87,27 @@ test("serverName is the only name that the certificate must have", async () => {
   assertEquals(code, "ERR_TLS_CERT_ALTNAME_INVALID");
 });
 
+test("the certificate must have the address of the server, of IPv4 and of IPv6, also given as serverName", async () => {
+  await using server = await tlsServer(await serverPair({ hosts: ["127.0.0.1", "::1"] }));
+  const options = { ca: ca.certificate };
+  for (const serverName of ["127.0.0.1", "::1", "0:0:0:0:0:0:0:1"]) {
+    assertStringIncludes(await get(server.url(), { ...options, serverName }), '"method":"GET"');
+  }
+  const code = await refusal(server.url(), { ...options, serverName: "::2" });
+  assertEquals(code, "ERR_TLS_CERT_ALTNAME_INVALID");
+});
+
+test("the SNI is a name without a dot at its end, and never an address", async () => {
+  await using server = await LoopbackServer.start({
+    tls: await serverPair({ hosts: ["127.0.0.1", "::1", "kubernetes.default"] }),
+    answer: ({ socket }, response) => void response.end(`SNI: ${Reflect.get(socket, "servername") || "none"}`),
+  });
+  const options = { ca: ca.certificate };
+  assertEquals(await get(server.url(), options), "SNI: none");
+  assertEquals(await get(server.url(), { ...options, serverName: "::1" }), "SNI: none");
+  assertEquals(await get(server.url(), { ...options, serverName: "kubernetes.default." }), "SNI: kubernetes.default");
+});
+
 test("insecureSkipTlsVerify trusts any server, and only when it is true", async () => {
   await using server = await tlsServer(await serverPair({ hosts: ["elsewhere"] }, otherCa));
   assertStringIncludes(await get(server.url(), { insecureSkipTlsVerify: true }), '"method":"GET"');
@@ -365,6 +386,17 @@ test("300 concurrent streams are served, and short requests beside them", async 
   }
   over.abort();
   client.close();
+});
+
+test("the head of a response may have 60 KiB, and no more than 64", async () => {
+  await using server = await LoopbackServer.start({
+    answer: ({ url = "" }, response) => {
+      response.setHeader("warning", Array(Number(url.slice(1))).fill(`299 - "${"w".repeat(1_000)}"`));
+      response.end("answer");
+    },
+  });
+  assertEquals(await get(`${server.url()}/60`, {}), "answer");
+  await assertRejects(() => get(`${server.url()}/80`, {}));
 });
 
 test("redirects are returned and not followed", async () => {

@@ -11,6 +11,7 @@ import * as tls from "node:tls";
 import { isKeyPair } from "./certificates.ts";
 import { maxConnectionsOf } from "./file_limit.ts";
 import { Http2Connection } from "./http2_connection.ts";
+import { certificatesIn, privateKeyIn } from "./pem.ts";
 import type {
   CertificatePair,
   ConnectionInfo,
@@ -176,15 +177,18 @@ export class Listener implements ConnectionHost {
   }
 
   #createTlsServer(options: ServeTls): tls.Server {
-    const { cert, key, clientCa, requireClientCertificate = true } = options;
+    const { cert, key, requireClientCertificate = true } = options;
+    const clientCa = options.clientCa === undefined ? undefined : certificatesIn(options.clientCa);
+    // Without an authority the TLS libraries would trust the clients of those of the system.
+    if (clientCa === "") throw new Error("Cannot use client authorities: their certificates cannot be read");
     // The TLS library of Deno accepts a key of another certificate, and then each handshake fails.
     if (!isKeyPair(cert, key)) throw new Error("Cannot use certificate: it and the private key are not a pair");
     const clientOptions = clientCa === undefined
       ? {}
       : { ca: clientCa, requestCert: true, rejectUnauthorized: requireClientCertificate };
     const server = tls.createServer({
-      cert,
-      key,
+      cert: certificatesIn(cert),
+      key: privateKeyIn(key),
       minVersion: "TLSv1.2",
       ALPNProtocols: options.offersHttp2 === true ? ["h2", "http/1.1"] : ["http/1.1"],
       allowHalfOpen: true,

@@ -6,8 +6,14 @@ import * as http from "node:http";
 import * as https from "node:https";
 import { onAbort, runtimeName } from "../process/mod.ts";
 import { explainRefusedCertificate } from "./certificates.ts";
-import { maxInterimAnswers, responseError } from "./http_head.ts";
-import type { HeaderLines, HttpClientOptions, HttpRequest, HttpSender } from "./http_client_options.ts";
+import { maxInterimAnswers, maxResponseHeadBytes, responseError } from "./http_head.ts";
+import {
+  type HeaderLines,
+  type HttpClientOptions,
+  type HttpRequest,
+  type HttpSender,
+  sniOf,
+} from "./http_client_options.ts";
 import { directAgent, type OpeningOptions, openPlain, openSecure, tunnelAgent } from "./secure_agent.ts";
 import { systemTimers } from "./timers.ts";
 import { openUpgrade, wireOfDuplex } from "./wire.ts";
@@ -26,7 +32,7 @@ export function nodeHttpClient(options: HttpClientOptions): HttpSender {
   const { ca, cert, key, serverName, insecureSkipTlsVerify = false, proxy, headers = {}, timers = systemTimers } =
     options;
   const tls = { ca, cert, key, rejectUnauthorized: !insecureSkipTlsVerify, minVersion: "TLSv1.2" } as const;
-  const settings = { ...poolOptions, ...tls, ...(serverName === undefined ? {} : { servername: serverName }) };
+  const settings = { ...poolOptions, ...tls, ...(serverName === undefined ? {} : { expectedName: serverName }) };
   const secure = proxy === undefined ? directAgent(settings, timers) : tunnelAgent(proxy, settings, timers);
   const plain = new http.Agent(poolOptions);
   return {
@@ -37,7 +43,7 @@ export function nodeHttpClient(options: HttpClientOptions): HttpSender {
       const body = typeof request.body === "string" ? new TextEncoder().encode(request.body) : request.body;
       const fields = { ...headersOf(request.headers, body), ...linesOf(headers), ...linesOf(ownHeaders) };
       try {
-        return await send({ request, body, agent, headers: fields });
+        return await send({ request, body, agent, serverName, headers: fields });
       } catch (error) {
         if (signal.aborted || proxy !== undefined || runtimeName !== "deno" || !(error instanceof Error)) throw error;
         throw await explainRefusedCertificate(error, new URL(request.url));
@@ -65,15 +71,24 @@ interface Outgoing {
   readonly request: HttpRequest;
   readonly body: Uint8Array | undefined;
   readonly agent: http.Agent;
+  readonly serverName: string | undefined;
   readonly headers: http.OutgoingHttpHeaders;
 }
 
-function send({ request, body, agent, headers }: Outgoing): Promise<Response> {
-  const { signal } = request;
+function send({ request, body, agent, serverName, headers }: Outgoing): Promise<Response> {
+  const { method, signal } = request;
+  const servername = sniOf(serverName ?? new URL(request.url).hostname);
   return new Promise((resolve, reject) => {
     const start = agent instanceof https.Agent ? https.request : http.request;
     // The agent gets these options, and ends a connection that it is opening for an aborted request.
-    const settings: http.RequestOptions & OpeningOptions = { method: request.method, headers, agent, opening: signal };
+    const settings: https.RequestOptions & OpeningOptions = {
+      method,
+      headers,
+      agent,
+      servername,
+      maxHeaderSize: maxResponseHeadBytes,
+      opening: signal,
+    };
     const outgoing = start(request.url, settings);
     const listening = onAbort(signal, () => {
       reject(signal.reason); // A request without a socket may never emit "close".

@@ -12,8 +12,8 @@ import { connect, type Socket } from "node:net";
 import * as tls from "node:tls";
 import type { Duplex } from "node:stream";
 import { onAbort, untilAborted } from "../process/mod.ts";
-import { type ExpectedServer, refuseCertificate, refuseWithoutPath, trustsServers } from "./certificate_path.ts";
-import { connectStepMs, stepTimedOut } from "./http_client_options.ts";
+import { type ExpectedServer, refuseCertificate, refuseWithoutPath, trustsBelowRoots } from "./certificate_path.ts";
+import { connectStepMs, sniOf, stepTimedOut } from "./http_client_options.ts";
 import type { Timers } from "./timers.ts";
 
 type OnConnect = (error: Error | null, stream: Duplex) => void;
@@ -29,17 +29,24 @@ interface Target {
   readonly port: number;
 }
 
+/** Options of an agent. The SNI is in the options of the requests. */
+export interface AgentSettings extends https.AgentOptions {
+  /** The name or address that the certificate of the server must have. @default the host of the request */
+  readonly expectedName?: string;
+}
+
 /** An agent that connects to the server itself. */
-export function directAgent(settings: https.AgentOptions, timers: Timers): https.Agent {
+export function directAgent(settings: AgentSettings, timers: Timers): https.Agent {
   // Its connections are judged here before a request gets them, which a class of the runtime cannot do.
-  if (trustsServers(caOf(settings))) return new TunnelAgent(connectDirectly, settings, timers);
+  if (trustsBelowRoots(caOf(settings))) return new TunnelAgent(connectDirectly, settings, timers);
+  // Not tls.checkServerIdentity as well: that of Node 22 finds no address of IPv6 in any certificate.
   const checkServerIdentity = (name: string, certificate: tls.PeerCertificate) =>
-    refuseCertificate(certificate, { name, ca: caOf(settings) }) ?? tls.checkServerIdentity(name, certificate);
+    refuseCertificate(certificate, { name: settings.expectedName ?? name, ca: caOf(settings) });
   return new DirectAgent({ ...settings, checkServerIdentity }, timers);
 }
 
 /** An agent whose connections go through `proxy`. @throws TypeError for a malformed URL or an unknown scheme. */
-export function tunnelAgent(proxy: string, settings: https.AgentOptions, timers: Timers): https.Agent {
+export function tunnelAgent(proxy: string, settings: AgentSettings, timers: Timers): https.Agent {
   const url = proxyUrl(proxy);
   const open = url.protocol.startsWith("socks") ? connectBySocks : connectByHttp;
   return new TunnelAgent((target, signal) => open(url, target, signal), settings, timers);
@@ -53,7 +60,7 @@ export function openSecure(
 ): Promise<Duplex> {
   const { serverName, signal } = options;
   const host = url.hostname.replace(/^\[|\]$/g, "");
-  const servername = serverName ?? (/^[\d.]+$|:/.test(host) ? "" : host);
+  const servername = sniOf(serverName ?? host);
   const port = url.port === "" ? 443 : Number(url.port);
   const settings: https.RequestOptions & OpeningOptions = { ...agent.options, host, port, servername, opening: signal };
   return new Promise((resolve, reject) => {
@@ -128,12 +135,12 @@ class Step implements Disposable {
 
 class TunnelAgent extends https.Agent {
   readonly #open: (target: Target, signal: AbortSignal) => Promise<Socket>;
-  readonly #settings: https.AgentOptions;
+  readonly #settings: AgentSettings;
   readonly #timers: Timers;
 
   constructor(
     open: (target: Target, signal: AbortSignal) => Promise<Socket>,
-    settings: https.AgentOptions,
+    settings: AgentSettings,
     timers: Timers,
   ) {
     super(settings);
@@ -174,13 +181,10 @@ class TunnelAgent extends https.Agent {
   }
 
   #secure(socket: Socket, host: string): Promise<tls.TLSSocket> {
-    const { ca, cert, key, servername, rejectUnauthorized = true, minVersion } = this.#settings;
-    const name = servername ?? host;
+    const { ca, cert, key, expectedName: name = host, rejectUnauthorized = true, minVersion } = this.#settings;
     const expected = { name, ca: caOf(this.#settings) };
-    // A server whose own certificate is trusted has no path, so the runtime only tells what it has found.
-    const isJudgedHere = rejectUnauthorized && trustsServers(expected.ca);
-    // SNI cannot hold an address; the certificate is still checked against it, as `host`.
-    const sni = servername ?? (/^[\d.]+$|:/.test(host) ? "" : host);
+    // A server may be trusted without a path to a root, so the runtime only tells what it has found.
+    const isJudgedHere = rejectUnauthorized && trustsBelowRoots(expected.ca);
     return new Promise((resolve, reject) => {
       const secure = tls.connect({
         socket,
@@ -190,9 +194,8 @@ class TunnelAgent extends https.Agent {
         key,
         rejectUnauthorized: rejectUnauthorized && !isJudgedHere,
         minVersion,
-        servername: sni,
-        checkServerIdentity: (_, certificate) =>
-          refuseCertificate(certificate, expected) ?? tls.checkServerIdentity(name, certificate),
+        servername: sniOf(name),
+        checkServerIdentity: (_, certificate) => refuseCertificate(certificate, expected),
       });
       secure.once("secureConnect", () => {
         const problem = isJudgedHere && !secure.authorized ? unpathed(secure, expected) : undefined;

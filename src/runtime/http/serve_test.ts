@@ -1,7 +1,9 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes, test } from "../../../tests/testing.ts";
+import { CertificateAuthority } from "../../../tests/controlplane/certificate_authority.ts";
 import { until } from "../../../tests/until.ts";
 import { VirtualClock } from "../../async/mod.ts";
 import { rawPeer } from "../testing/raw_peer.ts";
+import { httpClient } from "./http_client.ts";
 import { PortInUseError } from "./listener.ts";
 import { serve, type Server } from "./serve.ts";
 import type { ServeHandler, ServeLimits } from "./serve_options.ts";
@@ -381,4 +383,28 @@ test("fetch gets the status, the fields and the body of the handler, also for HE
   assertEquals([head.status, head.headers.get("content-length"), await head.text()], [418, "4", ""]);
   const none = await fetch(`${url}/none`);
   assertEquals([none.status, await none.text()], [204, ""]);
+});
+
+test("a server takes certificates and keys out of PEM text, and does not start if clientCa has no certificate", async () => {
+  const ca = await CertificateAuthority.create("ca");
+  const { certificate, key } = await ca.issue({ commonName: "server", usage: "server", hosts: ["127.0.0.1"] });
+  const damaged = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
+  const both = `A text\n${key}${certificate}${damaged}`;
+  const start = (clientCa: string) =>
+    serve({
+      handler: () => new Response("answer"),
+      onError: () => {},
+      tls: { cert: both, key: both, clientCa, requireClientCertificate: false },
+    });
+  await using server = await start(damaged + ca.certificate);
+  const client = httpClient({ ca: ca.certificate });
+  try {
+    const response = await client.fetch(new Request(`https://127.0.0.1:${server.port}/`));
+    assertEquals(await response.text(), "answer");
+  } finally {
+    client.close();
+  }
+  const error = await assertRejects(() => start(damaged));
+  assert(error instanceof Error);
+  assertStringIncludes(error.message, "client authorities");
 });

@@ -1,5 +1,5 @@
 /**
- * Tests of httpClient() with servers whose own certificate is trusted: envtest of controller-runtime puts the certificate
+ * Tests of httpClient() with trusted certificates that are no roots: authorities below one, and servers: envtest of controller-runtime puts the certificate
  * of the webhook server, not that of its authority, into caBundle, and Go accepts that.
  */
 import { assert, assertEquals, assertRejects, test } from "../../../tests/testing.ts";
@@ -55,6 +55,24 @@ test("an authority beside a trusted certificate trusts its servers", async () =>
 
 test("a trusted certificate trusts no other server, not even one of its name and authority", async () => {
   assert(typeof await codeOf(ask(other, { ca: own.certificate })) === "string");
+});
+
+test("a path may end at a trusted authority that is no root, as in Go, and at no other authority of its name", async () => {
+  const middle = await CertificateAuthority.create("middle", ca);
+  const issuing = await CertificateAuthority.create("issuing", middle);
+  const server = await issuing.issue({ commonName: "server", usage: "server", hosts: ["127.0.0.1"] });
+  const chain = { ...server, certificate: server.certificate + issuing.certificate };
+  const long = { ...server, certificate: chain.certificate + middle.certificate };
+  assertEquals(await ask(server, { ca: issuing.certificate }), "answer");
+  assertEquals(await ask(long, { ca: issuing.certificate }), "answer");
+  assertEquals(await ask(chain, { ca: middle.certificate }), "answer");
+  assertEquals(await ask(chain, { ca: other.certificate + middle.certificate }), "answer");
+  assertEquals(await ask(long, { ca: ca.certificate + other.certificate }), "answer");
+  const forged = await CertificateAuthority.create("middle", await CertificateAuthority.create("ca"));
+  assert(typeof await codeOf(ask(chain, { ca: forged.certificate })) === "string");
+  assert(typeof await codeOf(ask(server, { ca: middle.certificate })) === "string");
+  const code = await codeOf(ask(chain, { ca: middle.certificate, serverName: "elsewhere.example.com" }));
+  assertEquals(code, "ERR_TLS_CERT_ALTNAME_INVALID");
 });
 
 test("a trusted certificate of a server must be valid, for servers and for the name", async () => {
