@@ -267,7 +267,7 @@ async function applyBody(
   checkApply(call, body);
   const draft = draftOf(object);
   decodeApplied(kind, draft, configuration);
-  decodeMetadata(draft, kind);
+  decodeMetadata(draft, kind, true);
   if (isChanged) kind.setDefaults(draft);
   setManagedFields(draft, managedFields);
   return draft;

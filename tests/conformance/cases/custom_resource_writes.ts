@@ -70,6 +70,46 @@ const embedded: readonly Body[] = [
   { apiVersion: "v1", kind: "A", metadata: { name: "a", unknown: 1 } },
 ];
 
+/** Metadata with wrong, unknown and empty values, in an object and in an embedded resource. */
+const metadata: readonly Body[] = [
+  { creationTimestamp: "x" },
+  { creationTimestamp: "" },
+  { creationTimestamp: "2020-01-01" },
+  { creationTimestamp: "2020-01-01T00:00:00.5+01:00" },
+  { creationTimestamp: 1 },
+  { deletionTimestamp: "x" },
+  { generation: 1.5 },
+  { generation: 1e30 },
+  { generation: "1" },
+  { generation: -1 },
+  { deletionGracePeriodSeconds: 1.5 },
+  { uid: 1 },
+  { labels: { a: null } },
+  { annotations: { a: null } },
+  { namespace: "A" },
+  { ownerReferences: [1] },
+  { ownerReferences: [null] },
+  { ownerReferences: [{ more: 1 }] },
+  { ownerReferences: [{ apiVersion: 1 }] },
+  { ownerReferences: [{ apiVersion: "v1", kind: "Pod", name: "a", uid: "u", controller: "x" }] },
+  { ownerReferences: [{ apiVersion: "v1", kind: "Pod", name: "a", uid: "u", blockOwnerDeletion: null }] },
+  { ownerReferences: {} },
+  { finalizers: [1] },
+  { finalizers: [null] },
+  { finalizers: ["a b"] },
+];
+
+/** Of entries that no server has written. */
+const managedFields: readonly unknown[] = [
+  {},
+  [],
+  [1],
+  [null],
+  [{ time: "x" }],
+  [{ operation: "Other", fieldsType: "Other", fieldsV1: 1 }],
+  [{ operation: "Update", apiVersion: "v1", fieldsType: "FieldsV1", fieldsV1: { "f:a": {} }, more: 1 }],
+];
+
 const scales: readonly ConformanceCase[] = [
   onCrates("a custom resource without replicas has no scale until they are set", async (run, path, head) => {
     await run.prepare({ path, body: { ...head, metadata: { name: "a" }, spec: {} } });
@@ -98,6 +138,20 @@ const others: readonly ConformanceCase[] = [
       const body = { ...head, metadata: { name: "b" }, spec: { item, zoo: 1 }, extra: 1 };
       await run.call({ path: `${path}?dryRun=All&fieldValidation=Strict`, body });
       await run.call({ method: "PATCH", path: `${path}/a?dryRun=All`, type: merge, body: { spec: { item } } });
+    }
+  }),
+  onCrates("metadata with wrong and unknown values", async (run, path, head) => {
+    await run.prepare({ path, body: { ...head, metadata: { name: "a" } } });
+    const apply = { method: "PATCH", type: "application/apply-patch+yaml" } as const;
+    for (const more of [...metadata, ...managedFields.map((entries) => ({ managedFields: entries }))]) {
+      const item = { apiVersion: "v1", kind: "A", metadata: { name: "a", ...more } };
+      const query = "dryRun=All&fieldValidation=Strict";
+      const embedding = { ...head, metadata: { name: "b" }, spec: { item } };
+      await run.call({ path: `${path}?${query}`, body: embedding, sortsCauses: true });
+      await run.call({ path: `${path}?${query}`, body: { ...head, metadata: { name: "b", ...more } } });
+      if ("managedFields" in more) continue;
+      const body = { ...head, metadata: { name: "a", ...more } };
+      await run.call({ ...apply, path: `${path}/a?${query}&fieldManager=m`, body });
     }
   }),
   onCrates("warnings about the finalizers of a custom resource", async (run, path, head) => {
