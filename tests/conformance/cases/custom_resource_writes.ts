@@ -12,6 +12,7 @@ const schema: Body = {
       type: "object",
       properties: {
         size: { type: "integer" },
+        tags: { type: "object", additionalProperties: { type: "string" } },
         item: { type: "object", "x-kubernetes-embedded-resource": true, "x-kubernetes-preserve-unknown-fields": true },
       },
     },
@@ -110,6 +111,17 @@ const managedFields: readonly unknown[] = [
   [{ operation: "Update", apiVersion: "v1", fieldsType: "FieldsV1", fieldsV1: { "f:a": {} }, more: 1 }],
 ];
 
+const appliedSpecs: readonly (Body | null)[] = [
+  null,
+  {},
+  { size: null },
+  { tags: null },
+  { tags: { a: null } },
+  ...[null, { name: 1 }, { labels: { a: 1 } }, { creationTimestamp: "x" }, { name: "A/B" }].map((metadata) => ({
+    item: { apiVersion: "v1", kind: "A", metadata },
+  })),
+];
+
 const scales: readonly ConformanceCase[] = [
   onCrates("a custom resource without replicas has no scale until they are set", async (run, path, head) => {
     await run.prepare({ path, body: { ...head, metadata: { name: "a" }, spec: {} } });
@@ -153,6 +165,32 @@ const others: readonly ConformanceCase[] = [
       const body = { ...head, metadata: { name: "a", ...more } };
       await run.call({ ...apply, path: `${path}/a?${query}&fieldManager=m`, body });
     }
+  }),
+  onCrates("nulls and wrong metadata of embedded resources that are applied", async (run, path, head) => {
+    const type = "application/apply-patch+yaml";
+    for (const [index, spec] of appliedSpecs.entries()) {
+      const at = `${path}/a${index}?fieldManager=m&fieldValidation=Strict`;
+      const metadata = { name: `a${index}` };
+      await run.call({ method: "PATCH", path: at, type, body: { ...head, metadata, spec } });
+      await run.prepare({
+        method: "PATCH",
+        path: at,
+        type,
+        body: { ...head, metadata, spec: { size: 1, tags: { a: "b" } } },
+      });
+      await run.call({ method: "PATCH", path: at, type, body: { ...head, metadata, spec } });
+    }
+  }),
+  onCrates("the last field of an object that two managers have applied", async (run, path, head) => {
+    const send = (manager: string, spec: Body) => ({
+      method: "PATCH" as const,
+      path: `${path}/a?fieldManager=${manager}`,
+      type: "application/apply-patch+yaml",
+      body: { ...head, metadata: { name: "a" }, spec },
+    });
+    await run.call(send("one", { tags: {} }));
+    await run.call(send("two", { tags: { a: "b" } }));
+    await run.call(send("two", {}));
   }),
   onCrates("warnings about the finalizers of a custom resource", async (run, path, head) => {
     await run.call({ path, body: { ...head, metadata: { name: "a", finalizers: ["plain"] }, spec: { size: 1 } } });

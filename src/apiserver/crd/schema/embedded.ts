@@ -5,6 +5,7 @@
 import {
   badRequest,
   type Draft,
+  draftOf,
   type DraftValue,
   type FieldError,
   goJson,
@@ -120,9 +121,27 @@ function checkEmbedded(value: Json, path: string, errors: FieldError[]): void {
   if (kind === undefined) errors.push({ type: "Required", field: fieldPath(path, "kind"), detail: "" });
   if (typeof apiVersion === "string") checkApiVersion(apiVersion, fieldPath(path, "apiVersion"), errors);
   if (typeof kind === "string") checkKind(kind, fieldPath(path, "kind"), errors);
+  if (metadata === undefined) return;
+  const problem = metadataProblem(metadata);
+  if (problem !== undefined) {
+    errors.push({ type: "Invalid", field: fieldPath(path, "metadata"), value: metadata, detail: problem });
+    return;
+  }
   if (!isJsonObject(metadata)) return;
   for (const error of embeddedMetadataErrors({ metadata })) {
     errors.push({ ...error, field: fieldPath(path, error.field) });
+  }
+}
+
+/** Why Go cannot decode metadata, which may be if it was applied. */
+function metadataProblem(metadata: Json): string | undefined {
+  if (metadata === null) return undefined;
+  try {
+    decodedFields(isJsonObject(metadata) ? draftOf(metadata) : draftOf({ metadata })["metadata"] ?? null);
+    return undefined;
+  } catch (error) {
+    if (error instanceof ObjectMetaError) return error.message;
+    throw error;
   }
 }
 
