@@ -161,6 +161,9 @@ export interface Kind extends KindNames {
    */
   decode(draft: Draft, numbers?: NumberRule): readonly string[];
 
+  /** Does the same to an object that server-side apply has merged, in place. @default as `decode` with `converted` */
+  decodeApplied?(draft: Draft): void;
+
   /** The object with its fields in the order of the Go types, for messages that quote it. @default as it is */
   inFieldOrder?(object: JsonObject): JsonObject;
   /** Sets defaults for fields that the client left out. */

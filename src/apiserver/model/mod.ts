@@ -98,3 +98,4 @@ export {
   type User,
 } from "./access.ts";
 export type { AdmissionPlugin, AdmissionRequest, Operation } from "./admission.ts";
+export { canonicalMicroTime, canonicalTime, formatTime, TimeError } from "./times.ts";

@@ -1,5 +1,5 @@
 /**
- * The metadata of a draft: decoding, the fields that the server sets, and the fields that must match the request. It is the
+ * The metadata of a draft: decoding (`object_meta.ts`), the fields that the server sets, and the fields that must match the request. It is the
  * same for all kinds, as in ObjectMeta of apimachinery and `registry/rest` of apiserver.
  */
 import type { Random } from "../../async/mod.ts";
@@ -11,42 +11,10 @@ import {
   isJsonArray,
   isJsonObject,
   type JsonObject,
-  jsonTypeName,
   type Kind,
   read,
 } from "../model/mod.ts";
-
-/** The types of the fields of ObjectMeta. */
-const fieldTypes = {
-  name: "string",
-  generateName: "string",
-  namespace: "string",
-  selfLink: "string",
-  uid: "uid",
-  resourceVersion: "string",
-  generation: "integer",
-  creationTimestamp: "string",
-  deletionTimestamp: "string",
-  deletionGracePeriodSeconds: "integer",
-  labels: "strings",
-  annotations: "strings",
-  ownerReferences: "references",
-  finalizers: "list",
-  managedFields: "entries",
-} as const;
-
-type FieldType = (typeof fieldTypes)[keyof typeof fieldTypes];
-
-const types: ReadonlyMap<string, FieldType> = new Map(Object.entries(fieldTypes));
-/** The fields of an OwnerReference, with the names of their Go types. */
-const referenceTypes: ReadonlyMap<string, "string" | "types.UID" | "bool"> = new Map([
-  ["apiVersion", "string"],
-  ["kind", "string"],
-  ["name", "string"],
-  ["uid", "types.UID"],
-  ["controller", "bool"],
-  ["blockOwnerDeletion", "bool"],
-]);
+import { decodeObjectMeta, mistyped, ObjectMetaError } from "./object_meta.ts";
 
 /** The metadata of a draft; adds an empty one if it is missing. */
 export function metadataOf(draft: Draft): Draft {
@@ -78,117 +46,24 @@ export function metadataTexts(object: JsonObject, field: string): readonly strin
 /**
  * Drops unknown and empty fields from the metadata of a draft: null, and empty texts, lists and maps.
  *
+ * @param isApplied of a custom resource that is applied, wrong values of fields that only the server sets are dropped
  * @returns the unknown fields, for strict decoding
  * @throws StatusError 400 when a field has the wrong type
  */
-export function decodeMetadata(draft: Draft, kind: Kind): readonly string[] {
-  const title = decodingTitle(kind);
-  const unknown: string[] = [];
+export function decodeMetadata(draft: Draft, kind: Kind, isApplied = false): readonly string[] {
   const given = read(draft, "metadata");
-  if (given !== undefined && given !== null && !isDraft(given)) {
-    throw mistyped(title, given, kind.hasStrategicMerge ? `${kind.kind}.metadata` : "", "v1.ObjectMeta");
-  }
-  const metadata = metadataOf(draft);
-  const place = { title, path: kind.hasStrategicMerge ? "ObjectMeta.metadata" : "ObjectMeta" };
-  for (const [field, value] of Object.entries(metadata)) {
-    const type = types.get(field);
-    if (type === undefined) unknown.push(`unknown field "metadata.${field}"`);
-    if (type !== undefined && value !== null) checkType(place, field, type, value, unknown);
-    // An empty list of managedFields resets those of a built-in kind; a custom resource loses it when it is decoded.
-    const isKept = kind.hasStrategicMerge && type === "entries" && value !== null;
-    if (type === undefined || value === null || (isEmpty(value) && !isKept)) delete metadata[field];
-  }
-  return unknown;
-}
-
-function isEmpty(value: DraftValue): boolean {
-  if (value === "" || value === 0) return true;
-  if (Array.isArray(value)) return value.length === 0;
-  return isDraft(value) && Object.keys(value).length === 0;
-}
-
-/** The start and the path of an error message of kube-apiserver. */
-interface Place {
-  readonly title: string;
-  readonly path: string;
-}
-
-function checkType(place: Place, field: string, type: FieldType, value: DraftValue, unknown: string[]): void {
-  const { title } = place;
-  const path = `${place.path}.${field}`;
-  switch (type) {
-    case "string":
-    case "uid":
-      if (typeof value !== "string") throw mistyped(title, value, path, type === "uid" ? "types.UID" : "string");
-      return;
-    case "integer":
-      if (typeof value !== "bigint" && !Number.isInteger(value)) throw mistyped(title, value, path, "int64");
-      return;
-    case "strings":
-      return checkStrings(title, path, value);
-    case "list":
-      return checkTexts(title, path, value);
-    case "references":
-      if (!Array.isArray(value)) throw mistyped(title, value, path, "[]v1.OwnerReference");
-      return value.forEach((item, index) => {
-        const reference = item ?? emptyReference();
-        value[index] = reference;
-        checkReference(place, reference, index, unknown);
-      });
-    case "entries":
-      if (!Array.isArray(value)) throw mistyped(title, value, path, "[]v1.ManagedFieldsEntry");
-      for (const item of value) {
-        if (item !== null && !isDraft(item)) throw mistyped(title, item, path, "v1.ManagedFieldsEntry");
-      }
-      return;
-    default:
-      return type satisfies never;
-  }
-}
-
-function checkTexts(title: string, path: string, value: DraftValue): void {
-  if (!Array.isArray(value)) throw mistyped(title, value, path, "[]string");
-  value.forEach((item, index) => {
-    // Go decodes null into a string as "".
-    if (item === null) value[index] = "";
-    else if (typeof item !== "string") throw mistyped(title, item, path, "string");
-  });
-}
-
-/** What Go decodes null into. */
-function emptyReference(): Draft {
-  return { apiVersion: "", kind: "", name: "", uid: "" };
-}
-
-function checkStrings(title: string, path: string, value: DraftValue): void {
-  if (!isDraft(value)) throw mistyped(title, value, path, "map[string]string");
-  for (const key of Object.keys(value)) {
-    const text = value[key] ?? null;
-    // Go decodes null into a string as "".
-    if (text === null) value[key] = "";
-    else if (typeof text !== "string") throw mistyped(title, text, path, "string");
-  }
-}
-
-function checkReference(place: Place, reference: DraftValue, index: number, unknown: string[]): void {
-  const { title } = place;
-  const path = `${place.path}.ownerReferences`;
-  if (!isDraft(reference)) throw mistyped(title, reference, path, "v1.OwnerReference");
-  for (const [field, value] of Object.entries(reference)) {
-    const type = referenceTypes.get(field);
-    if (type === undefined) unknown.push(`unknown field "metadata.ownerReferences[${index}].${field}"`);
-    if (type === undefined || value === null) delete reference[field];
-    else if (type === "bool" ? typeof value !== "boolean" : typeof value !== "string") {
-      throw mistyped(title, value, `OwnerReference.ownerReferences.${field}`, type);
+  const isBuiltIn = kind.hasStrategicMerge;
+  try {
+    if (given !== undefined && given !== null && !isDraft(given)) {
+      throw mistyped(given, isBuiltIn ? `${kind.kind}.metadata` : "", "v1.ObjectMeta");
     }
+    const path = isBuiltIn ? "ObjectMeta.metadata" : "ObjectMeta";
+    const unknown = decodeObjectMeta(metadataOf(draft), { path, dropsMalformed: isApplied && !isBuiltIn });
+    return unknown.map((field) => `unknown field "metadata.${field}"`);
+  } catch (error) {
+    if (error instanceof ObjectMetaError) throw badRequest(`${decodingTitle(kind)}: ${error.message}`);
+    throw error;
   }
-}
-
-function mistyped(title: string, value: DraftValue, path: string, type: string): Error {
-  const isFraction = type === "int64" && typeof value === "number";
-  const found = isFraction ? `number ${value}` : jsonTypeName(value);
-  const place = path === "" ? "value" : `struct field ${path}`;
-  return badRequest(`${title}: json: cannot unmarshal ${found} into Go ${place} of type ${type}`);
 }
 
 /** The start of a decoding error of kube-apiserver. */

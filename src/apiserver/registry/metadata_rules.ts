@@ -31,15 +31,47 @@ export function metadataErrors(object: JsonObject, kind: Kind): readonly FieldEr
   const errors: FieldError[] = [];
   nameErrors(metadata, errors);
   namespaceErrors(metadata, kind, errors);
-  const generation = read(metadata, "generation");
-  if (isJsonNumber(generation) && generation < 0) {
-    const detail = "must be greater than or equal to 0";
-    errors.push({ type: "Invalid", field: "metadata.generation", value: generation, detail });
-  }
+  generationErrors(metadata, errors);
   commonErrors(metadata, errors);
   finalizerErrors(metadata, errors);
   if (kind.hasStrategicMerge && kind.allowsPlainFinalizers !== true) unqualifiedFinalizers(metadata, errors);
   return errors;
+}
+
+/** Errors in the metadata of an embedded resource, which may lack a name and a namespace. */
+export function embeddedMetadataErrors(object: JsonObject): readonly FieldError[] {
+  const metadata = readMetadata(object);
+  const errors: FieldError[] = [];
+  nameErrors(textOf(metadata, "name") === "" ? { ...metadata, name: "unnamed" } : metadata, errors);
+  const namespace = textOf(metadata, "namespace");
+  if (namespace !== "") pushAll(errors, "metadata.namespace", namespace, dnsLabelErrors(namespace));
+  generationErrors(metadata, errors);
+  commonErrors(metadata, errors);
+  finalizerErrors(metadata, errors);
+  managedFieldsErrors(metadata, errors);
+  return errors;
+}
+
+function generationErrors(metadata: JsonObject, errors: FieldError[]): void {
+  const generation = read(metadata, "generation");
+  if (!isJsonNumber(generation) || generation >= 0) return;
+  const detail = "must be greater than or equal to 0";
+  errors.push({ type: "Invalid", field: "metadata.generation", value: generation, detail });
+}
+
+/** Errors in the managedFields of an embedded resource, which no server has written. */
+function managedFieldsErrors(metadata: JsonObject, errors: FieldError[]): void {
+  const entries = read(metadata, "managedFields");
+  if (!isJsonArray(entries)) return;
+  entries.forEach((entry, index) => {
+    if (!isJsonObject(entry)) return;
+    const [field, operation] = [`metadata.managedFields[${index}]`, textOf(entry, "operation")];
+    if (operation !== "Apply" && operation !== "Update") {
+      pushAll(errors, `${field}.operation`, operation, ["must be `Apply` or `Update`"]);
+    }
+    const type = textOf(entry, "fieldsType");
+    if (type !== "" && type !== "FieldsV1") pushAll(errors, `${field}.fieldsType`, type, ["must be `FieldsV1`"]);
+  });
 }
 
 /** Errors in an update of the metadata. */

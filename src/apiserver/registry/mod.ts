@@ -25,6 +25,8 @@ export {
   readMetadata,
   timestamp,
 } from "./metadata.ts";
+export { embeddedMetadataErrors } from "./metadata_rules.ts";
+export { decodeObjectMeta, mistyped, ObjectMetaError } from "./object_meta.ts";
 export { namespaceLifecycle, type NamespaceLifecycleOptions } from "./namespace_lifecycle.ts";
 export type { PatchBody, PatchType } from "./patch.ts";
 export type { ListOptions, Page } from "./read.ts";

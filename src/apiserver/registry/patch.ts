@@ -267,7 +267,7 @@ async function applyBody(
   checkApply(call, body);
   const draft = draftOf(object);
   decodeApplied(kind, draft, configuration);
-  decodeMetadata(draft, kind);
+  decodeMetadata(draft, kind, true);
   if (isChanged) kind.setDefaults(draft);
   setManagedFields(draft, managedFields);
   return draft;
@@ -275,6 +275,7 @@ async function applyBody(
 
 /** @throws StatusError 500, as the real server for a merged object that does not have the types of its kind */
 function decodeApplied(kind: Kind, draft: Draft, configuration: JsonObject): void {
+  if (kind.decodeApplied !== undefined) return kind.decodeApplied(draft);
   try {
     kind.decode(draft, "converted");
   } catch (error) {

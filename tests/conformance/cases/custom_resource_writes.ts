@@ -12,6 +12,7 @@ const schema: Body = {
       type: "object",
       properties: {
         size: { type: "integer" },
+        tags: { type: "object", additionalProperties: { type: "string" } },
         item: { type: "object", "x-kubernetes-embedded-resource": true, "x-kubernetes-preserve-unknown-fields": true },
       },
     },
@@ -70,6 +71,57 @@ const embedded: readonly Body[] = [
   { apiVersion: "v1", kind: "A", metadata: { name: "a", unknown: 1 } },
 ];
 
+/** Metadata with wrong, unknown and empty values, in an object and in an embedded resource. */
+const metadata: readonly Body[] = [
+  { creationTimestamp: "x" },
+  { creationTimestamp: "" },
+  { creationTimestamp: "2020-01-01" },
+  { creationTimestamp: "2020-01-01T00:00:00.5+01:00" },
+  { creationTimestamp: 1 },
+  { deletionTimestamp: "x" },
+  { generation: 1.5 },
+  { generation: 1e30 },
+  { generation: "1" },
+  { generation: -1 },
+  { deletionGracePeriodSeconds: 1.5 },
+  { uid: 1 },
+  { labels: { a: null } },
+  { annotations: { a: null } },
+  { namespace: "A" },
+  { ownerReferences: [1] },
+  { ownerReferences: [null] },
+  { ownerReferences: [{ more: 1 }] },
+  { ownerReferences: [{ apiVersion: 1 }] },
+  { ownerReferences: [{ apiVersion: "v1", kind: "Pod", name: "a", uid: "u", controller: "x" }] },
+  { ownerReferences: [{ apiVersion: "v1", kind: "Pod", name: "a", uid: "u", blockOwnerDeletion: null }] },
+  { ownerReferences: {} },
+  { finalizers: [1] },
+  { finalizers: [null] },
+  { finalizers: ["a b"] },
+];
+
+/** Of entries that no server has written. */
+const managedFields: readonly unknown[] = [
+  {},
+  [],
+  [1],
+  [null],
+  [{ time: "x" }],
+  [{ operation: "Other", fieldsType: "Other", fieldsV1: 1 }],
+  [{ operation: "Update", apiVersion: "v1", fieldsType: "FieldsV1", fieldsV1: { "f:a": {} }, more: 1 }],
+];
+
+const appliedSpecs: readonly (Body | null)[] = [
+  null,
+  {},
+  { size: null },
+  { tags: null },
+  { tags: { a: null } },
+  ...[null, { name: 1 }, { labels: { a: 1 } }, { creationTimestamp: "x" }, { name: "A/B" }].map((metadata) => ({
+    item: { apiVersion: "v1", kind: "A", metadata },
+  })),
+];
+
 const scales: readonly ConformanceCase[] = [
   onCrates("a custom resource without replicas has no scale until they are set", async (run, path, head) => {
     await run.prepare({ path, body: { ...head, metadata: { name: "a" }, spec: {} } });
@@ -99,6 +151,46 @@ const others: readonly ConformanceCase[] = [
       await run.call({ path: `${path}?dryRun=All&fieldValidation=Strict`, body });
       await run.call({ method: "PATCH", path: `${path}/a?dryRun=All`, type: merge, body: { spec: { item } } });
     }
+  }),
+  onCrates("metadata with wrong and unknown values", async (run, path, head) => {
+    await run.prepare({ path, body: { ...head, metadata: { name: "a" } } });
+    const apply = { method: "PATCH", type: "application/apply-patch+yaml" } as const;
+    for (const more of [...metadata, ...managedFields.map((entries) => ({ managedFields: entries }))]) {
+      const item = { apiVersion: "v1", kind: "A", metadata: { name: "a", ...more } };
+      const query = "dryRun=All&fieldValidation=Strict";
+      const embedding = { ...head, metadata: { name: "b" }, spec: { item } };
+      await run.call({ path: `${path}?${query}`, body: embedding, sortsCauses: true });
+      await run.call({ path: `${path}?${query}`, body: { ...head, metadata: { name: "b", ...more } } });
+      if ("managedFields" in more) continue;
+      const body = { ...head, metadata: { name: "a", ...more } };
+      await run.call({ ...apply, path: `${path}/a?${query}&fieldManager=m`, body });
+    }
+  }),
+  onCrates("nulls and wrong metadata of embedded resources that are applied", async (run, path, head) => {
+    const type = "application/apply-patch+yaml";
+    for (const [index, spec] of appliedSpecs.entries()) {
+      const at = `${path}/a${index}?fieldManager=m&fieldValidation=Strict`;
+      const metadata = { name: `a${index}` };
+      await run.call({ method: "PATCH", path: at, type, body: { ...head, metadata, spec } });
+      await run.prepare({
+        method: "PATCH",
+        path: at,
+        type,
+        body: { ...head, metadata, spec: { size: 1, tags: { a: "b" } } },
+      });
+      await run.call({ method: "PATCH", path: at, type, body: { ...head, metadata, spec } });
+    }
+  }),
+  onCrates("the last field of an object that two managers have applied", async (run, path, head) => {
+    const send = (manager: string, spec: Body) => ({
+      method: "PATCH" as const,
+      path: `${path}/a?fieldManager=${manager}`,
+      type: "application/apply-patch+yaml",
+      body: { ...head, metadata: { name: "a" }, spec },
+    });
+    await run.call(send("one", { tags: {} }));
+    await run.call(send("two", { tags: { a: "b" } }));
+    await run.call(send("two", {}));
   }),
   onCrates("warnings about the finalizers of a custom resource", async (run, path, head) => {
     await run.call({ path, body: { ...head, metadata: { name: "a", finalizers: ["plain"] }, spec: { size: 1 } } });

@@ -36,10 +36,14 @@ export class CompiledSchema {
   #typeSchema: TypeSchema | undefined;
 
   /** Drops unknown fields and nulls, and decodes embedded metadata. @returns the paths of unknown fields, sorted */
+  /** Drops unknown fields only. */
+  readonly pruneUnknown = lazy(() => compilePruner(this.props));
+  /** Decodes the metadata of embedded resources; undefined when the schema has none. */
+  readonly readEmbedded = lazy(() => compileEmbeddedReader(this.props));
   readonly prune = lazy(() => {
-    const prune = compilePruner(this.props);
+    const prune = this.pruneUnknown();
     const pruneNulls = compileNullPruner(this.props);
-    const readEmbedded = compileEmbeddedReader(this.props);
+    const readEmbedded = this.readEmbedded();
     return (object: Draft): readonly string[] => {
       const unknown = prune(object).toSorted();
       pruneNulls(object);

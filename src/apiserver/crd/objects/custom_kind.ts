@@ -136,6 +136,17 @@ export class CustomKind implements Kind {
     }
   }
 
+  /** Nulls stay, and are validated: what is applied passes no decoder that drops them. */
+  decodeApplied(draft: Draft): void {
+    this.compiled.pruneUnknown()(draft);
+    try {
+      this.compiled.readEmbedded()?.(draft);
+    } catch (error) {
+      // validate() says it, too, and with the field.
+      if (!(error instanceof StatusError)) throw error;
+    }
+  }
+
   setDefaults(draft: Draft): void {
     this.compiled.setDefaults()?.(draft);
   }

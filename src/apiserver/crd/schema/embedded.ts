@@ -4,8 +4,8 @@
  */
 import {
   badRequest,
-  dnsSubdomainErrors,
   type Draft,
+  draftOf,
   type DraftValue,
   type FieldError,
   goJson,
@@ -13,11 +13,9 @@ import {
   isJsonObject,
   type Json,
   type JsonObject,
-  labelKeyErrors,
-  labelValueErrors,
-  pathSegmentErrors,
   read,
 } from "../../model/mod.ts";
+import { decodeObjectMeta, embeddedMetadataErrors, mistyped, ObjectMetaError } from "../../registry/mod.ts";
 import { dns1035LabelErrors } from "../../../cel/mod.ts";
 import { fieldPath, itemPath } from "../../../cel/mod.ts";
 import { type SchemaProps, valueSchema } from "../../../cel/mod.ts";
@@ -90,23 +88,6 @@ function isList<Value>(value: unknown): value is readonly Value[] {
   return Array.isArray(value);
 }
 
-const metadataTypes: ReadonlyMap<string, "text" | "texts" | "integer" | "list"> = new Map([
-  ...[
-    "name",
-    "generateName",
-    "namespace",
-    "selfLink",
-    "uid",
-    "resourceVersion",
-    "creationTimestamp",
-    "deletionTimestamp",
-  ]
-    .map((name) => [name, "text"] as const),
-  ...["labels", "annotations"].map((name) => [name, "texts"] as const),
-  ...["generation", "deletionGracePeriodSeconds"].map((name) => [name, "integer"] as const),
-  ...["ownerReferences", "finalizers", "managedFields"].map((name) => [name, "list"] as const),
-]);
-
 function readEmbedded(value: DraftValue, path: string, unknown: string[]): void {
   if (!isDraft(value)) return;
   for (const key of ["apiVersion", "kind"]) {
@@ -116,61 +97,21 @@ function readEmbedded(value: DraftValue, path: string, unknown: string[]): void 
   }
   const metadata = read(value, "metadata");
   if (metadata === undefined) return;
-  const problem = metadataProblem(metadata);
-  if (problem !== undefined) {
-    throw badRequest(`${fieldPath(path, "metadata")}: Invalid value: ${goJson(metadata)}: ${problem}`);
+  const shown = goJson(metadata);
+  try {
+    const unknownFields = metadata === null ? [] : decodedFields(metadata);
+    unknown.push(...unknownFields.map((field) => `${fieldPath(path, "metadata")}.${field}`));
+  } catch (error) {
+    if (!(error instanceof ObjectMetaError)) throw error;
+    throw badRequest(`${fieldPath(path, "metadata")}: Invalid value: ${shown}: ${error.message}`);
   }
-  if (!isDraft(metadata)) {
-    value["metadata"] = {};
-    return;
-  }
-  for (const key of Object.keys(metadata)) {
-    const field = metadata[key] ?? null;
-    if (!metadataTypes.has(key)) unknown.push(`${path}.metadata.${key}`);
-    if (!metadataTypes.has(key) || isZero(field)) delete metadata[key];
-  }
+  if (metadata === null) value["metadata"] = {};
 }
 
-function isZero(value: DraftValue): boolean {
-  if (value === null || value === "" || value === 0) return true;
-  return typeof value === "object" && Object.keys(value).length === 0;
-}
-
-/** Go's error for metadata that it cannot decode. */
-function metadataProblem(metadata: DraftValue): string | undefined {
-  if (metadata === null) return undefined;
-  if (!isDraft(metadata)) return mistyped(metadata, "value of type v1.ObjectMeta");
-  for (const [key, value] of Object.entries(metadata)) {
-    const problem = value === null ? undefined : fieldProblem(key, value);
-    if (problem !== undefined) return problem;
-  }
-  return undefined;
-}
-
-function fieldProblem(key: string, value: DraftValue): string | undefined {
-  const into = (type: string) => `struct field ObjectMeta.${key} of type ${type}`;
-  switch (metadataTypes.get(key)) {
-    case "text":
-      return typeof value === "string" ? undefined : mistyped(value, into("string"));
-    case "integer":
-      return typeof value === "number" || typeof value === "bigint" ? undefined : mistyped(value, into("int64"));
-    case "list":
-      return Array.isArray(value)
-        ? undefined
-        : mistyped(value, into(key === "finalizers" ? "[]string" : "[]v1.OwnerReference"));
-    case "texts": {
-      if (!isDraft(value)) return mistyped(value, into("map[string]string"));
-      const wrong = Object.values(value).find((text) => typeof text !== "string" && text !== null);
-      return wrong === undefined ? undefined : mistyped(wrong, into("string"));
-    }
-    default:
-      return undefined;
-  }
-}
-
-function mistyped(value: DraftValue, into: string): string {
-  const type = Array.isArray(value) ? "array" : typeof value === "boolean" ? "bool" : typeof value;
-  return `json: cannot unmarshal ${type} into Go ${into}`;
+/** Decodes the metadata in place. @returns the paths of unknown fields. @throws ObjectMetaError */
+function decodedFields(metadata: DraftValue): readonly string[] {
+  if (!isDraft(metadata)) throw mistyped(metadata, "", "v1.ObjectMeta");
+  return decodeObjectMeta(metadata, { path: "ObjectMeta", dropsEmptyEntries: true });
 }
 
 function checkEmbedded(value: Json, path: string, errors: FieldError[]): void {
@@ -180,7 +121,28 @@ function checkEmbedded(value: Json, path: string, errors: FieldError[]): void {
   if (kind === undefined) errors.push({ type: "Required", field: fieldPath(path, "kind"), detail: "" });
   if (typeof apiVersion === "string") checkApiVersion(apiVersion, fieldPath(path, "apiVersion"), errors);
   if (typeof kind === "string") checkKind(kind, fieldPath(path, "kind"), errors);
-  if (isJsonObject(metadata)) checkMetadata(metadata, fieldPath(path, "metadata"), errors);
+  if (metadata === undefined) return;
+  const problem = metadataProblem(metadata);
+  if (problem !== undefined) {
+    errors.push({ type: "Invalid", field: fieldPath(path, "metadata"), value: metadata, detail: problem });
+    return;
+  }
+  if (!isJsonObject(metadata)) return;
+  for (const error of embeddedMetadataErrors({ metadata })) {
+    errors.push({ ...error, field: fieldPath(path, error.field) });
+  }
+}
+
+/** Why Go cannot decode metadata, which may be if it was applied. */
+function metadataProblem(metadata: Json): string | undefined {
+  if (metadata === null) return undefined;
+  try {
+    decodedFields(isJsonObject(metadata) ? draftOf(metadata) : draftOf({ metadata })["metadata"] ?? null);
+    return undefined;
+  } catch (error) {
+    if (error instanceof ObjectMetaError) return error.message;
+    throw error;
+  }
 }
 
 function checkApiVersion(text: string, field: string, errors: FieldError[]): void {
@@ -199,34 +161,4 @@ function checkKind(text: string, field: string, errors: FieldError[]): void {
   if (wrong.length === 0) return;
   const detail = `may have mixed case, but should otherwise match: ${wrong.join(",")}`;
   errors.push({ type: "Invalid", field, value: text, detail });
-}
-
-function checkMetadata(metadata: JsonObject, path: string, errors: FieldError[]): void {
-  const [name, namespace] = [read(metadata, "name"), read(metadata, "namespace")];
-  if (typeof name === "string" && name !== "") {
-    for (const detail of pathSegmentErrors(name)) {
-      errors.push({ type: "Invalid", field: fieldPath(path, "name"), value: name, detail });
-    }
-  }
-  if (typeof namespace === "string" && namespace !== "") {
-    for (const detail of dnsSubdomainErrors(namespace)) {
-      errors.push({ type: "Invalid", field: fieldPath(path, "namespace"), value: namespace, detail });
-    }
-  }
-  const labels = read(metadata, "labels");
-  if (isJsonObject(labels)) checkLabels(labels, fieldPath(path, "labels"), errors);
-  const annotations = read(metadata, "annotations");
-  if (!isJsonObject(annotations)) return;
-  for (const key of Object.keys(annotations)) {
-    for (const detail of labelKeyErrors(key.toLowerCase())) {
-      errors.push({ type: "Invalid", field: fieldPath(path, "annotations"), value: key, detail });
-    }
-  }
-}
-
-function checkLabels(labels: JsonObject, field: string, errors: FieldError[]): void {
-  for (const [key, value] of Object.entries(labels)) {
-    for (const detail of labelKeyErrors(key)) errors.push({ type: "Invalid", field, value: key, detail });
-    for (const detail of labelValueErrors(String(value))) errors.push({ type: "Invalid", field, value, detail });
-  }
 }

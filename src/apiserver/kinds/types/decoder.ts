@@ -7,6 +7,8 @@
  */
 import { printExactJson } from "../../../api/mod.ts";
 import {
+  canonicalMicroTime,
+  canonicalTime,
   type Draft,
   type DraftValue,
   isDraft,
@@ -15,10 +17,10 @@ import {
   type NumberRule,
   put,
   read,
+  TimeError,
   withPlainNumbers,
 } from "../../model/mod.ts";
 import { canonicalQuantity, QuantityError } from "./quantity.ts";
-import { canonicalMicroTime, canonicalTime, TimeError } from "./times.ts";
 import { unionFieldOf, unionFields } from "./unions.ts";
 import type { WireField, WireScalar, WireStruct, WireType } from "./wire_type.ts";
 import { wireStruct } from "./wire_types.ts";

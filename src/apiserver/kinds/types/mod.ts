@@ -39,7 +39,7 @@ export {
   parseQuantity,
   sumOfQuantities,
 } from "./quantity.ts";
-export { formatTime } from "./times.ts";
+export { formatTime } from "../../model/mod.ts";
 export { type DefaultingFunction, type DefaultingFunctions, TypeDefaulter } from "./type_defaulter.ts";
 export {
   type GroupVersionKind,

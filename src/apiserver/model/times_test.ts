@@ -1,5 +1,5 @@
 /** Tests of the canonical forms of timestamps. */
-import { assertEquals, assertThrows, test } from "../../../../tests/testing.ts";
+import { assertEquals, assertThrows, test } from "../../../tests/testing.ts";
 import { canonicalMicroTime, canonicalTime } from "./times.ts";
 
 test("canonicalTime() returns whole seconds in UTC", () => {
