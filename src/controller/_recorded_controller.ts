@@ -161,14 +161,15 @@ export class RecordedAttempt {
   }
 
   /** Records the end. @returns its id, the cause of a retry or a requeue */
-  end({ error, ...outcome }: EndOutcome): EntryId {
+  end(end: EndOutcome): EntryId {
+    const { error, ...outcome } = end;
     const durationMs = this.#clock.monotonic() - this.#startedAt;
     return this.#recorder.record({
       kind: "reconcile-end",
       ...this.#base,
       durationMs,
       ...outcome,
-      error: error === undefined ? undefined : errorText(error),
+      error: "error" in end ? errorText(error) : undefined,
     });
   }
 

@@ -23,7 +23,7 @@
 import { type KubeObject, type ObjectKey, type Resource, splitKey, type StringMap } from "../api/mod.ts";
 import { type Clock, onAbort, scope } from "../async/mod.ts";
 import { ApiError, type Client, isUnavailableStatus, isUnreachable } from "../client/mod.ts";
-import { errorText, type Logger, type ReconcileEndEntry } from "../observe/mod.ts";
+import { errorChain, errorText, type Logger, type ReconcileEndEntry } from "../observe/mod.ts";
 import type { QueueItem, WorkQueue } from "../queue/mod.ts";
 import { InvalidObjectError } from "../schema/mod.ts";
 import type { ActiveNamespaces, NamespaceStay } from "./_active_namespaces.ts";
@@ -159,7 +159,7 @@ const maxRequestedDelayMs = 5 * 60_000;
 
 /** How long the server asks to wait, in the error itself or in one that caused it; 0 when it does not ask. */
 function requestedDelayMs(error: unknown): number {
-  for (let one = error; one instanceof Error; one = one.cause) {
+  for (const one of errorChain(error)) {
     if (one instanceof ApiError) return Math.min(one.retryAfterMs ?? 0, maxRequestedDelayMs);
   }
   return 0;

@@ -101,6 +101,17 @@ test("[41] a terminal error is not retried, but the key is reconciled again afte
   assertEquals(worker.attempts, 2);
 });
 
+test("whatever is thrown is retried: no Error, nothing that becomes text, a cause of itself", async () => {
+  const round = new Error("round");
+  round.cause = round;
+  const thrown = [undefined, "", Object.create(null), round];
+  await using worker = startWorker([...thrown.map((error): Outcome => ({ kind: "failed", error })), done]);
+  worker.queue.add(key);
+  await worker.clock.advance(60_000);
+  assertEquals(worker.attempts, thrown.length + 1);
+  assertEquals(await outcomeOf(round), { kind: "failed", error: round });
+});
+
 test("a failing key is dropped after maxRetries until it changes", async () => {
   await using worker = startWorker([failed], { maxRetries: 2 });
   worker.queue.add(key);

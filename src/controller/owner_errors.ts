@@ -4,6 +4,7 @@
  */
 import { compareResourceVersions, keyOf, type KubeObject, type Resource } from "../api/mod.ts";
 import type { Client } from "../client/mod.ts";
+import { errorChain } from "../observe/mod.ts";
 import { describeOwner, type Owner } from "./ownership.ts";
 
 /**
@@ -71,7 +72,7 @@ export class OwnerChangedError extends Error {
 
 /** The OwnerChangedError that an error is, or that caused it. */
 export function findOwnerChange(error: unknown): OwnerChangedError | undefined {
-  for (let one = error; one instanceof Error; one = one.cause) if (one instanceof OwnerChangedError) return one;
+  for (const one of errorChain(error)) if (one instanceof OwnerChangedError) return one;
   return undefined;
 }
 

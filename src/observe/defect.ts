@@ -2,6 +2,7 @@
  * Decides of which errors a log shows the stack: of defects, because only there the place in the code says more than the
  * message. An expected failure, such as a conflict or a server that cannot be reached, is explained by its message.
  */
+import { errorChain } from "./error_chain.ts";
 
 /** What the language throws because of a mistake in the code. */
 const defects: ReadonlySet<string> = new Set([
@@ -14,9 +15,6 @@ const defects: ReadonlySet<string> = new Set([
   "AssertionError",
 ]);
 
-/** Errors can be their own cause. */
-const maxDepth = 8;
-
 /**
  * Returns the stacks to show of an error and of its causes.
  *
@@ -27,7 +25,7 @@ const maxDepth = 8;
  */
 export function stacksToShow(error: unknown, isVerbose: boolean): readonly string[] {
   const stacks: string[] = [];
-  for (let at = error, depth = 0; at instanceof Error && depth < maxDepth; at = at.cause, depth++) {
+  for (const at of errorChain(error)) {
     const kind = kindOf(at);
     if (kind === "expected") break;
     if ((kind === "defect" || isVerbose) && at.stack !== undefined) stacks.push(at.stack);

@@ -20,7 +20,7 @@ import {
 } from "@logtape/logtape";
 import { stacksToShow } from "./defect.ts";
 import { type Line, LineWriter, type Tone } from "./line_writer.ts";
-import { isSecretName, mask, type Plain, redact, redactText } from "./redaction/mod.ts";
+import { errorText, isSecretName, mask, type Plain, redact, redactText } from "./redaction/mod.ts";
 import { RepetitionFilter } from "./repetition_filter.ts";
 import { escaped } from "./safe_text.ts";
 
@@ -293,12 +293,15 @@ function jsonLines({ record, at }: TimedRecord, repeated: number, isVerbose: boo
   return [`{${members.map(([name, value]) => `${quoted(name)}:${value}`).join(",")}}`];
 }
 
-/** The fields as plain data without secrets. Undefined fields are left out. */
+/** The fields as plain data without secrets. Undefined fields are left out, except for `error`. */
 function shownFields(record: LogRecord): [string, Plain][] {
   const shown: [string, Plain][] = [];
   for (const [name, value] of Object.entries(record.properties)) {
-    if (value === undefined) continue;
-    shown.push([redactText(name), isSecretName(name) && value !== null ? mask : redact(value)]);
+    // A rejection without a reason is a failure, too: the record says what was thrown.
+    const isThrown = name === "error" && (value === undefined || value === "");
+    if (value === undefined && !isThrown) continue;
+    const plain = isThrown ? errorText(value) : redact(value);
+    shown.push([redactText(name), isSecretName(name) && value !== null ? mask : plain]);
   }
   return shown;
 }

@@ -130,6 +130,12 @@ test("an error is shown as its message and its causes, a plain one with the stac
   assertStringIncludes(JSON.parse(written({ level: "debug", format: "json" }, fail)).stack, "logging_test.ts");
 });
 
+test("a rejection without a reason is a field of the record, too", () => {
+  const text = written({}, (log) => log.warn("failed", { error: undefined, other: undefined }));
+  assertStringIncludes(text, 'error="undefined was thrown instead of an Error"\n');
+  assertEquals(text.includes("other"), false);
+});
+
 test("the stack of a defect is shown at every level, that of an expected error at none", () => {
   class ConflictError extends Error {}
   const fail = (log: Logger) => {

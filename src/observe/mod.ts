@@ -25,6 +25,7 @@ export {
 } from "./metrics.ts";
 export { type ScreenOutput, ScreenWriter } from "./screen_writer.ts";
 export { type Cell, cellsOf, type Line, type LineOutput, LineWriter, type Tone } from "./line_writer.ts";
+export { errorChain } from "./error_chain.ts";
 export {
   errorText,
   isSecretName,

@@ -12,6 +12,7 @@ import {
   isUnreachable,
   KubeconfigError,
 } from "../../client/mod.ts";
+import { errorText } from "../../observe/mod.ts";
 import { ListenError } from "../../runtime/mod.ts";
 import { UsageError } from "../flags/mod.ts";
 
@@ -120,7 +121,7 @@ export function failureOf(error: unknown): Failure {
     const failure = knownFailure(link);
     if (failure !== undefined) return failure;
   }
-  const text = error instanceof Error ? error.message : String(error);
+  const text = error instanceof Error ? error.message : errorText(error);
   return {
     code: exitCode.internal,
     message: withGrammar(text),

@@ -8,6 +8,7 @@ import { z } from "zod";
 import {
   type ConfiguredLogging,
   configureLineLogging,
+  errorText,
   type Line,
   LineWriter,
   logger,
@@ -275,7 +276,7 @@ function detailLines(error: unknown, hasStacks: boolean): readonly string[] {
 
 /** An error and its causes, with or without their stacks. Bounded, because causes can form a cycle. */
 function detailsOf(error: unknown, hasStacks: boolean, depth = 0): string {
-  if (!(error instanceof Error)) return String(error);
+  if (!(error instanceof Error)) return errorText(error);
   const title = `${error.name}: ${error.message}`;
   const own = hasStacks ? error.stack ?? title : title;
   if (error.cause === undefined || depth === 8) return own;

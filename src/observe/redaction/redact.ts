@@ -55,23 +55,54 @@ function searched(text: string): string {
   return end > maxTextLength ? cut.slice(0, end) : cut;
 }
 
-/** The message of an error and of its causes, without secrets. */
+/**
+ * The message of an error and of its causes, without secrets. Guarantees: it is never empty, and any thrown value has one,
+ * because this text is needed where a failure is handled.
+ */
 export function errorText(error: unknown): string {
   const parts: string[] = [];
-  for (let at = error, depth = 0; at !== undefined && depth < maxDepth; depth++) {
+  for (let at = error, depth = 0; depth < maxDepth; depth++) {
     const text = textWithoutCauses(at);
     // Many errors end with the text of their cause already.
     if (parts.at(-1)?.endsWith(text) !== true) parts.push(text);
-    at = at instanceof Error ? at.cause : undefined;
+    at = causeOf(at);
+    if (at === undefined || at === null) break;
   }
   return redactText(parts.join(": caused by: "));
 }
 
-function textWithoutCauses(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const text = error.message === "" ? error.name : error.message;
-  if (!(error instanceof AggregateError) || error.errors.length === 0) return text;
-  return `${text} (${error.errors.slice(0, maxDepth).map(textWithoutCauses).join("; ")})`;
+/** What an error is when its fields cannot be read. */
+const unreadable = "an error that cannot be read";
+
+function textWithoutCauses(error: unknown, depth = 0): string {
+  try {
+    if (!(error instanceof Error)) return textOfThrown(error);
+    const text = String(error.message ?? "") || String(error.name) || "Error";
+    if (!(error instanceof AggregateError) || error.errors.length === 0 || depth === maxDepth) return text;
+    const several = error.errors.slice(0, maxDepth).map((one) =>
+      one === error ? "itself" : textWithoutCauses(one, depth + 1)
+    );
+    return `${text} (${several.join("; ")})`;
+  } catch {
+    return unreadable;
+  }
+}
+
+function causeOf(error: unknown): unknown {
+  try {
+    return error instanceof Error ? error.cause : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The text of a thrown value that is no Error, such as a rejection without a reason. */
+function textOfThrown(value: unknown): string {
+  if (value === undefined || value === null) return `${value} was thrown instead of an Error`;
+  if (value === "") return "an empty text was thrown instead of an Error";
+  if (typeof value !== "object") return String(value);
+  const message: unknown = Reflect.get(value, "message");
+  return typeof message === "string" && message !== "" ? message : JSON.stringify(redact(value));
 }
 
 /** A plain copy of `value` without its secrets. Errors become their messages. */

@@ -92,6 +92,30 @@ test("errorText() joins the messages of an error and its causes, up to a maximum
   assertEquals(errorText(first).split(/round|trip/).length, 9);
 });
 
+test("errorText() has a text for any thrown value, also for one that cannot be read", () => {
+  const unreadable = Object.defineProperty(new Error("x"), "message", { get: () => assert(false) });
+  const several = new AggregateError([new Error("a")], "2 failed");
+  several.errors.push(several);
+  for (
+    const [thrown, text] of [
+      [undefined, "undefined was thrown instead of an Error"],
+      [null, "null was thrown instead of an Error"],
+      ["", "an empty text was thrown instead of an Error"],
+      ["stopped", "stopped"],
+      [Symbol("stop"), "Symbol(stop)"],
+      [{ message: "no route" }, "no route"],
+      [{ code: 5, password: canary }, '{"code":5,"password":"[masked]"}'],
+      [Object.create(null), "{}"],
+      [new Error("outer", { cause: Object.create(null) }), "outer: caused by: {}"],
+      [Object.assign(new Error("x"), { message: undefined }), "Error"],
+      [unreadable, "an error that cannot be read"],
+      [several, "2 failed (a; itself)"],
+    ] as const
+  ) {
+    assertEquals(errorText(thrown), text);
+  }
+});
+
 test("errorText() does not repeat a cause that the message of its error ends with", () => {
   const cause = new Error("the connection was closed");
   const error = new Error("Cannot watch Foo: the connection was closed", { cause });
