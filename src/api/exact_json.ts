@@ -222,28 +222,48 @@ export function printExactJson(value: unknown, indent?: number): string {
 }
 
 /**
- * As {@link printExactJson}, for a value that another program stores. JSON has no NaN and no Infinity; JSON.stringify writes
- * null in their place, so the field would be lost or get its default without an error.
+ * As {@link printExactJson}, for a value that another program stores. JSON has no NaN, no Map and no bytes; JSON.stringify
+ * writes null or `{}` in their place, so the field would be lost or get its default without an error.
  *
  * @param action What fails then, for the message: `apply Deployment "default/a"`.
- * @throws TypeError that names the field with such a number.
+ * @throws TypeError that names the field with such a value.
  */
 export function printFiniteJson(value: unknown, action: string): string {
   const text = printExactJson(value);
-  if (!text.includes("null")) return text;
-  const found = nonFiniteNumber(value, "");
+  if (!lossHints.some((hint) => text.includes(hint))) return text;
+  const found = findLost(value, "");
   if (found === undefined) return text;
-  const [path, number] = found;
-  throw new TypeError(`Cannot ${action}: ${path === "" ? "the value" : path} is ${number}, which JSON does not have`);
+  const [path, lost] = found;
+  throw new TypeError(`Cannot ${action}: ${path === "" ? "the value" : path} is ${lost}, which JSON does not have`);
 }
 
-/** The path of the first number that is not finite, and the number. There are no cycles, since the value was printed. */
-function nonFiniteNumber(value: unknown, path: string): readonly [string, number] | undefined {
-  if (typeof value === "number" && !Number.isFinite(value)) return [path, value];
+/** What JSON.stringify writes in place of a number or an item that it cannot write, of a Map and the like, and of bytes. */
+const lossHints = ["null", "{}", '{"0":'];
+
+/** What has content, of which JSON.stringify writes nothing. Empty instances of other classes are empty objects. */
+const lostTags = new Set(["Map", "Set", "WeakMap", "WeakSet", "Promise", "RegExp", "Error", "ArrayBuffer"]);
+
+/** The path of the first value that is lost, and what it is. There are no cycles, since the value was printed. */
+function findLost(value: unknown, path: string): readonly [string, string] | undefined {
+  if (typeof value === "number") return Number.isFinite(value) ? undefined : [path, String(value)];
   if (typeof value !== "object" || value === null) return undefined;
-  for (const [key, child] of Object.entries(value)) {
-    const childPath = Array.isArray(value) ? `${path}[${key}]` : path === "" ? key : `${path}.${key}`;
-    const found = nonFiniteNumber(child, childPath);
+  const tag = Object.prototype.toString.call(value).slice("[object ".length, -1);
+  if (lostTags.has(tag) || ArrayBuffer.isView(value)) return [path, `of the type ${tag}`];
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? [path, "an invalid Date"] : undefined;
+  if ("toJSON" in value && typeof value.toJSON === "function") return findLost(value.toJSON(), path);
+  if (Array.isArray(value)) return firstOf(value.keys(), (at) => findLostItem(value[at], `${path}[${at}]`));
+  return firstOf(Object.entries(value), ([key, child]) => findLost(child, path === "" ? key : `${path}.${key}`));
+}
+
+/** A list has null in place of an item that a map leaves out. */
+function findLostItem(item: unknown, path: string): readonly [string, string] | undefined {
+  const isLost = item === undefined || typeof item === "function" || typeof item === "symbol";
+  return isLost ? [path, item === undefined ? "undefined" : `of the type ${typeof item}`] : findLost(item, path);
+}
+
+function firstOf<Item, Found>(items: Iterable<Item>, find: (item: Item) => Found | undefined): Found | undefined {
+  for (const item of items) {
+    const found = find(item);
     if (found !== undefined) return found;
   }
   return undefined;

@@ -257,6 +257,34 @@ test("writes refuse a number that JSON does not have, which would be sent as nul
   assertEquals(sent.length, 0);
 });
 
+test("writes refuse what JSON.stringify writes as an empty object or as null", async () => {
+  const { client, sent } = testClient(() => Response.json(configMap()));
+  const metadata = { name: "a", namespace: "ns" };
+  const create = (data: unknown) =>
+    client.create(ConfigMap, { apiVersion: "v1", kind: "ConfigMap", metadata, data } as never);
+  for (
+    const [data, lost] of [
+      [new Map([["a", "b"]]), "data is of the type Map"],
+      [{ a: Promise.resolve("b") }, "data.a is of the type Promise"],
+      [{ a: new Uint8Array([1]) }, "data.a is of the type Uint8Array"],
+      [[new Set(), "a"], "data[0] is of the type Set"],
+      [["a", undefined], "data[1] is undefined"],
+      [["a", () => "b"], "data[1] is of the type function"],
+      [{ a: new Date(NaN) }, "data.a is an invalid Date"],
+      [{ toJSON: () => ({ a: NaN }) }, "data.a is NaN"],
+    ] as const
+  ) {
+    const expected = `Cannot create ConfigMap "ns/a": ${lost}, which JSON does not have`;
+    assertEquals((await assertRejects(() => create(data))).message, expected);
+  }
+  assertEquals(sent.length, 0);
+  class Empty {}
+  for (const data of [{ a: new Date(0), b: undefined, c: null, d: {} }, new Empty(), { 0: "x" }, [null]]) {
+    await create(data);
+  }
+  assertEquals(sent.length, 4);
+});
+
 test("[82] update() accepts long digits in strings, safe integers and floats", async () => {
   const fields = {
     data: { id: "9007199254740993" },
