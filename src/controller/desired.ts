@@ -41,11 +41,30 @@ export function manifest<R extends Resource>(resource: R, body: DesiredBody<R>):
   return { apiVersion: apiVersionOf(resource), kind: resource.kind, ...body } as Desired<R>;
 }
 
+/** What only the server writes: an apply with managedFields is rejected, and the others are ignored. */
+const serverFields = [
+  "managedFields",
+  "creationTimestamp",
+  "generation",
+  "selfLink",
+  "deletionTimestamp",
+  "deletionGracePeriodSeconds",
+];
+
+/** Without what a copy of a live object (`{ ...live, spec }`) has from the server. Only some reads have managedFields. */
+function withoutServerFields<R extends Resource>(desired: Desired<R>): Desired<R> {
+  const { metadata } = desired;
+  if (!serverFields.some((name) => Object.hasOwn(metadata, name))) return desired;
+  const kept = Object.entries(metadata).filter(([name]) => !serverFields.includes(name));
+  return { ...desired, metadata: Object.fromEntries(kept) } as unknown as Desired<R>;
+}
+
 /**
- * A desired object with its fields as the server stores them: the `stringData` of a Secret is in `data`. The server never returns
+ * A desired object with its fields as the server stores them. The `stringData` of a Secret is in `data`: the server never returns
  * `stringData`, so a comparison with the live object would not show what has to be written, nor what another client has changed.
  */
-export function storedForm<R extends Resource>(resource: R, desired: Desired<R>): Desired<R> {
+export function storedForm<R extends Resource>(resource: R, given: Desired<R>): Desired<R> {
+  const desired = withoutServerFields(given);
   const texts: unknown = Reflect.get(desired, "stringData");
   if (resourceName(resource) !== resourceName(builtin.Secret) || !isJsonObject(texts)) return desired;
   const { stringData: _texts, data = {}, ...rest }: Desired<typeof builtin.Secret> = desired as never;

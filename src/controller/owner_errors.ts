@@ -41,7 +41,10 @@ export class NotControlledError extends Error {
   constructor(resource: Resource, object: KubeObject, owner: Owner) {
     const actual = describeOwner(object);
     const expected = `${owner.resource.kind} "${keyOf(owner.object)}"`;
-    const state = actual === undefined
+    const isOwner = object.metadata.uid !== undefined && object.metadata.uid === owner.object.metadata.uid;
+    const state = isOwner
+      ? "it is the reconciled object, not a dependent of it. Change it with patch or patchStatus"
+      : actual === undefined
       ? `it has no controller, expected ${expected}`
       : `it is ${actual}, not by ${expected}`;
     super(`Cannot apply ${resource.kind} "${keyOf(object)}": ${state}`);
