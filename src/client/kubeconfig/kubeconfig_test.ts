@@ -65,6 +65,31 @@ test("[83] a file named by --kubeconfig must exist, and is the only one", async 
   assertEquals(paths, ["/w/x"]);
 });
 
+test("an address without a scheme means https if the configuration has something of TLS, else http, as in client-go", async () => {
+  await using folder = await folderWith({
+    config: simple,
+    "certs/c.pem": "",
+    "certs/k.pem": "",
+    plain: "clusters: [{ name: one, cluster: { server: 127.0.0.1:8080 } }]",
+  });
+  const certificate = { clientCertificate: "certs/c.pem", clientKey: "certs/k.pem" };
+  const cases: readonly (readonly [KubeconfigOverrides, string])[] = [
+    [{ server: "127.0.0.1:6443" }, "https://127.0.0.1:6443"],
+    [{ server: "one.example" }, "https://one.example"],
+    [{ server: "localhost:6443/" }, "https://localhost:6443"],
+    [{ server: "[2001:db8::1]:6443" }, "https://[2001:db8::1]:6443"],
+    [{ kubeconfig: "plain", cluster: "one" }, "http://127.0.0.1:8080"],
+    [{ kubeconfig: "plain", server: "localhost" }, "http://localhost"],
+    [{ kubeconfig: "plain", cluster: "one", insecureSkipTlsVerify: true }, "https://127.0.0.1:8080"],
+    [{ kubeconfig: "plain", server: "one.example:6443", ...certificate }, "https://one.example:6443"],
+  ];
+  for (const [overrides, server] of cases) assertEquals((await accessOf(folder, overrides)).server, server);
+  await assertRejects(
+    () => accessOf(folder, { kubeconfig: "plain", server: "one.example:6443" }),
+    /^Cannot use --server: "one.example:6443" is not a URL that starts with https:\/\/$/,
+  );
+});
+
 test("~/.kube/config is the default, and there is no default without a home folder", () => {
   const options = { environment: {}, workingDirectory: "/w" };
   assertEquals(kubeconfigPaths({ ...options, home: "/home/jane" }), ["/home/jane/.kube/config"]);
@@ -104,7 +129,18 @@ test("[83] the error for a missing entry names it and the existing entries", asy
       {},
       /^Cannot use server of cluster "one": it is missing$/,
     ],
-    [simple, { server: "one.example" }, /is not a URL that starts with https:\/\//],
+    ...["ftp://one.example", "one.example/path", "//one.example", "one.example:port", ""].map((server) =>
+      [
+        simple,
+        { server },
+        /^Cannot use server of cluster "one": ".*" is not a URL that starts with https:\/\/$/,
+      ] as const
+    ),
+    [
+      simple,
+      { cluster: "two", context: "prod", server: "a:b@one.example" },
+      /"…@one.example" is not a URL that starts with https:\/\//,
+    ],
     [simple, { server: "http://one.example" }, /is unencrypted, which is allowed on this machine only; use https:\/\//],
     [simple, { server: "https://a:b@one.example" }, /a URL must not contain credentials/],
     [
