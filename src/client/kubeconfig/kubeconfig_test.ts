@@ -65,29 +65,20 @@ test("[83] a file named by --kubeconfig must exist, and is the only one", async 
   assertEquals(paths, ["/w/x"]);
 });
 
-test("an address without a scheme means https if the configuration has something of TLS, else http, as in client-go", async () => {
-  await using folder = await folderWith({
-    config: simple,
-    "certs/c.pem": "",
-    "certs/k.pem": "",
-    plain: "clusters: [{ name: one, cluster: { server: 127.0.0.1:8080 } }]",
-  });
-  const certificate = { clientCertificate: "certs/c.pem", clientKey: "certs/k.pem" };
+test("an address without a scheme means http, as for kubectl, and is allowed on loopback only", async () => {
+  const plain = "clusters: [{ name: one, cluster: { server: 127.0.0.1:8080 } }]";
+  await using folder = await folderWith({ config: simple, plain });
   const cases: readonly (readonly [KubeconfigOverrides, string])[] = [
-    [{ server: "127.0.0.1:6443" }, "https://127.0.0.1:6443"],
-    [{ server: "one.example" }, "https://one.example"],
-    [{ server: "localhost:6443/" }, "https://localhost:6443"],
-    [{ server: "[2001:db8::1]:6443" }, "https://[2001:db8::1]:6443"],
+    [{ server: "127.0.0.1:8001" }, "http://127.0.0.1:8001"],
+    [{ server: "localhost" }, "http://localhost"],
+    [{ server: "localhost:8001/" }, "http://localhost:8001"],
+    [{ server: "[::1]:8001" }, "http://[::1]:8001"],
     [{ kubeconfig: "plain", cluster: "one" }, "http://127.0.0.1:8080"],
-    [{ kubeconfig: "plain", server: "localhost" }, "http://localhost"],
-    [{ kubeconfig: "plain", cluster: "one", insecureSkipTlsVerify: true }, "https://127.0.0.1:8080"],
-    [{ kubeconfig: "plain", server: "one.example:6443", ...certificate }, "https://one.example:6443"],
   ];
-  for (const [overrides, server] of cases) assertEquals((await accessOf(folder, overrides)).server, server);
-  await assertRejects(
-    () => accessOf(folder, { kubeconfig: "plain", server: "one.example:6443" }),
-    /^Cannot use --server: "one.example:6443" is not a URL that starts with https:\/\/$/,
-  );
+  for (const [overrides, server] of cases) {
+    const access = await accessOf(folder, overrides);
+    assertEquals([access.server, access.credentials.kind], [server, "none"]);
+  }
 });
 
 test("~/.kube/config is the default, and there is no default without a home folder", () => {
@@ -129,7 +120,16 @@ test("[83] the error for a missing entry names it and the existing entries", asy
       {},
       /^Cannot use server of cluster "one": it is missing$/,
     ],
-    ...["ftp://one.example", "one.example/path", "//one.example", "one.example:port", ""].map((server) =>
+    ...[
+      "ftp://one.example",
+      "one.example",
+      "one.example:6443",
+      "[2001:db8::1]:6443",
+      "one.example/path",
+      "//one.example",
+      "one.example:port",
+      "",
+    ].map((server) =>
       [
         simple,
         { server },

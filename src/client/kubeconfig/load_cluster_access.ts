@@ -100,7 +100,7 @@ async function inClusterAccess(options: LoadClusterAccessOptions): Promise<Clust
   const { token, as: user } = overrides;
   const own = `https://${host.includes(":") ? `[${host}]` : host}:${port}`;
   const what = overrides.server === undefined ? "KUBERNETES_SERVICE_HOST and _PORT" : "--server";
-  const url = serverUrl(overrides.server ?? own, what, true);
+  const url = serverUrl(overrides.server ?? own, what);
   const access: ClusterAccess = {
     source: { kind: "inCluster" },
     server: url.href.replace(/\/+$/, ""),

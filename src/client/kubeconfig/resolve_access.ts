@@ -96,8 +96,8 @@ export async function resolveAccess(kubeconfig: Kubeconfig, options: ResolveOpti
   refuseUnsafeEnvironment(environment);
   const chosen = chooseEntries(kubeconfig, overrides);
   const what = chosen.clusterName === undefined ? "--server" : `server of cluster "${printable(chosen.clusterName)}"`;
+  const url = serverUrl(overrides.server ?? chosen.cluster.value.server, what);
   const trust = trustOf(chosen.cluster, options);
-  const url = serverUrl(overrides.server ?? chosen.cluster.value.server, what, usesTls(trust, chosen, overrides));
   const isPlain = url.protocol === "http:";
   const access: ClusterAccess = {
     source: kubeconfig.isEmpty
@@ -195,34 +195,20 @@ function namesOf(entries: ReadonlyMap<string, unknown>): string {
   return `there ${names.length === 1 ? "is" : "are"} ${names.slice(0, 8).join(", ")}${names.length > 8 ? ", …" : ""}`;
 }
 
-/** True if the configuration has something of TLS, so that an address without a scheme means https, as in client-go. */
-function usesTls(
-  { certificateAuthority, insecureSkipTlsVerify }: Pick<
-    ClusterAccess,
-    "certificateAuthority" | "insecureSkipTlsVerify"
-  >,
-  { user: { value } }: Chosen,
-  overrides: KubeconfigOverrides,
-): boolean {
-  const certificate = overrides.clientCertificate ?? value["client-certificate-data"] ?? value["client-certificate"];
-  return certificateAuthority !== undefined || insecureSkipTlsVerify || certificate !== undefined;
-}
-
 /** A host, with a port or without. */
 const addressPattern = /^[^\s/?#\\@]+\/?$/;
 
 /**
- * Returns the URL of a server. An address without a scheme gets https:// if `isTls`, else http://, as from
- * `DefaultServerURL` of client-go.
+ * Returns the URL of a server. An address without a scheme means http://, as for kubectl, which is for loopback only.
  *
  * @throws KubeconfigError when it is not a URL, or one that must not be used.
  */
-export function serverUrl(server: string | undefined, what: string, isTls: boolean): URL {
+export function serverUrl(server: string | undefined, what: string): URL {
   if (server === undefined) throw new KubeconfigError(`Cannot use ${what}: it is missing`);
   const isAddress = addressPattern.test(server) && !/^https?:/i.test(server);
-  const url = URL.parse(isAddress ? `${isTls ? "https" : "http"}://${server}` : server);
+  const url = URL.parse(isAddress ? `http://${server}` : server);
   const shown = printable(server.replace(/^([^/]*\/\/)?[^/?#]*@/, "$1…@"));
-  const isForeign = isAddress && !isTls && url !== null && !isLoopback(bareHost(url));
+  const isForeign = isAddress && url !== null && !isLoopback(bareHost(url));
   if (url === null || isForeign || (url.protocol !== "https:" && url.protocol !== "http:")) {
     throw new KubeconfigError(`Cannot use ${what}: "${shown}" is not a URL that starts with https://`);
   }
