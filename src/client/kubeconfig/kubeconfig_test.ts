@@ -65,6 +65,22 @@ test("[83] a file named by --kubeconfig must exist, and is the only one", async 
   assertEquals(paths, ["/w/x"]);
 });
 
+test("an address without a scheme means http, as for kubectl, and is allowed on loopback only", async () => {
+  const plain = "clusters: [{ name: one, cluster: { server: 127.0.0.1:8080 } }]";
+  await using folder = await folderWith({ config: simple, plain });
+  const cases: readonly (readonly [KubeconfigOverrides, string])[] = [
+    [{ server: "127.0.0.1:8001" }, "http://127.0.0.1:8001"],
+    [{ server: "localhost" }, "http://localhost"],
+    [{ server: "localhost:8001/" }, "http://localhost:8001"],
+    [{ server: "[::1]:8001" }, "http://[::1]:8001"],
+    [{ kubeconfig: "plain", cluster: "one" }, "http://127.0.0.1:8080"],
+  ];
+  for (const [overrides, server] of cases) {
+    const access = await accessOf(folder, overrides);
+    assertEquals([access.server, access.credentials.kind], [server, "none"]);
+  }
+});
+
 test("~/.kube/config is the default, and there is no default without a home folder", () => {
   const options = { environment: {}, workingDirectory: "/w" };
   assertEquals(kubeconfigPaths({ ...options, home: "/home/jane" }), ["/home/jane/.kube/config"]);
@@ -104,7 +120,27 @@ test("[83] the error for a missing entry names it and the existing entries", asy
       {},
       /^Cannot use server of cluster "one": it is missing$/,
     ],
-    [simple, { server: "one.example" }, /is not a URL that starts with https:\/\//],
+    ...[
+      "ftp://one.example",
+      "one.example",
+      "one.example:6443",
+      "[2001:db8::1]:6443",
+      "one.example/path",
+      "//one.example",
+      "one.example:port",
+      "",
+    ].map((server) =>
+      [
+        simple,
+        { server },
+        /^Cannot use server of cluster "one": ".*" is not a URL that starts with https:\/\/$/,
+      ] as const
+    ),
+    [
+      simple,
+      { cluster: "two", context: "prod", server: "a:b@one.example" },
+      /"…@one.example" is not a URL that starts with https:\/\//,
+    ],
     [simple, { server: "http://one.example" }, /is unencrypted, which is allowed on this machine only; use https:\/\//],
     [simple, { server: "https://a:b@one.example" }, /a URL must not contain credentials/],
     [

@@ -195,12 +195,21 @@ function namesOf(entries: ReadonlyMap<string, unknown>): string {
   return `there ${names.length === 1 ? "is" : "are"} ${names.slice(0, 8).join(", ")}${names.length > 8 ? ", …" : ""}`;
 }
 
-/** @throws KubeconfigError when it is not a URL, or one that must not be used. */
+/** A host, with a port or without. */
+const addressPattern = /^[^\s/?#\\@]+\/?$/;
+
+/**
+ * Returns the URL of a server. An address without a scheme means http://, as for kubectl, which is for loopback only.
+ *
+ * @throws KubeconfigError when it is not a URL, or one that must not be used.
+ */
 export function serverUrl(server: string | undefined, what: string): URL {
   if (server === undefined) throw new KubeconfigError(`Cannot use ${what}: it is missing`);
-  const url = URL.parse(server);
+  const isAddress = addressPattern.test(server) && !/^https?:/i.test(server);
+  const url = URL.parse(isAddress ? `http://${server}` : server);
   const shown = printable(server.replace(/^([^/]*\/\/)?[^/?#]*@/, "$1…@"));
-  if (url === null || (url.protocol !== "https:" && url.protocol !== "http:")) {
+  const isForeign = isAddress && url !== null && !isLoopback(bareHost(url));
+  if (url === null || isForeign || (url.protocol !== "https:" && url.protocol !== "http:")) {
     throw new KubeconfigError(`Cannot use ${what}: "${shown}" is not a URL that starts with https://`);
   }
   if (url.protocol === "http:" && !isLoopback(bareHost(url))) {

@@ -84,6 +84,23 @@ test("[50] a leader creates its deleted Lease again, while a standby that has se
   await cluster.within(100, leadership.release());
 });
 
+test("[50] a deleted Lease with an absurd duration is created again after 5 minutes", async () => {
+  const cluster = new ElectionCluster();
+  const a = await cluster.leader("a");
+  cluster.server.edit({ holderIdentity: "ghost", leaseDurationSeconds: 2 ** 31 - 1 });
+  await cluster.pass(5_000);
+  assertEquals(lossOf(a.leadership), "heldByOther");
+  const b = cluster.replica("b");
+  const waiting = b.elector.acquire(b.stop.signal);
+  await cluster.pass(600_000);
+  assertEquals(b.elector.state.kind, "standby");
+  cluster.server.delete();
+  await cluster.pass(290_000);
+  assertEquals(b.elector.state.kind, "standby");
+  const leadership = await cluster.within(15_000, waiting);
+  await cluster.within(100, leadership.release());
+});
+
 test("an edit that sets another holder, or none, ends the term; no process leads for the lease duration", async () => {
   for (const holderIdentity of ["ghost", ""]) {
     const cluster = new ElectionCluster();

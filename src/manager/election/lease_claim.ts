@@ -7,13 +7,14 @@
  * versions, so if two processes write at the same time, one succeeds. `acquire` and `renew` never throw.
  *
  * Caveats: if a user deletes the Lease, the record of its holder is lost. A process that saw the holder waits for the
- * lease duration. A process that starts then, or that missed a holder between two deletions, leads immediately. The old
- * leader notices that at its next renewal.
+ * lease duration, or for 5 minutes if that of the holder is longer and its own is not. A process that starts then, or that
+ * missed a holder between two deletions, leads immediately. The old leader notices that at its next renewal.
  */
 import { type Clock, scope } from "../../async/mod.ts";
 import { isAlreadyExists, isConflict, isNotFound } from "../../client/mod.ts";
 import { type Instant, instantOn, microTime } from "./instant.ts";
 import type { LeaseLock, LeaseRecord } from "./lease_lock.ts";
+import { deletedLeaseMs } from "./lease_timing.ts";
 
 /** The outcome of an attempt. */
 export type ClaimOutcome =
@@ -204,6 +205,7 @@ export class LeaseClaim {
     const isFree = holder === identity || (holder === "" && durationSeconds <= releasedSeconds);
     // A deleted Lease was not released: its last holder may not have noticed yet.
     if (isFree && !isDeleted) return 0;
+    if (isDeleted) return at + deletedLeaseMs(durationSeconds * 1000, leaseDurationMs) - clock.monotonic();
     // The longer of its duration and ours, so that a manual edit of the Lease does not give a leader less time than it
     // assumes. No holder with a long duration is such an edit, too.
     return at + Math.max(durationSeconds * 1000, leaseDurationMs) - clock.monotonic();

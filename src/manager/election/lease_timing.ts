@@ -35,3 +35,15 @@ export function leaseTimingOf(
       `${retryJitter} * retryPeriodMs ${retryPeriodMs} > 0 does not hold. Choose times in this order`,
   );
 }
+
+/** More than usual operators have: the lease duration on single-node OpenShift is 270 s. */
+const maxDeletedLeaseMs = 300_000;
+
+/**
+ * How long the holder of a deleted Lease is waited for, since it may not have noticed yet. It creates the Lease again with its
+ * next renewal, so a duration that nobody would wait for, such as that of an edited Lease, does not count in full: to delete
+ * the Lease must help.
+ */
+export function deletedLeaseMs(durationMs: number, ownDurationMs: number): number {
+  return Math.max(Math.min(durationMs, maxDeletedLeaseMs), ownDurationMs);
+}

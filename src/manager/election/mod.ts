@@ -11,5 +11,5 @@ export type { CandidateVersions } from "./lease_candidate.ts";
 export { type Leadership, type LeaseLoss, LeaseLostError } from "./leadership.ts";
 export { type ClaimOutcome, LeaseClaim } from "./lease_claim.ts";
 export { LeaseForbiddenError, LeaseLock, type LeaseVerb } from "./lease_lock.ts";
-export { type LeaseTiming, leaseTimingOf } from "./lease_timing.ts";
+export { deletedLeaseMs, type LeaseTiming, leaseTimingOf } from "./lease_timing.ts";
 export { Term } from "./term.ts";

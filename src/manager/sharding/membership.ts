@@ -18,6 +18,7 @@
  * Assumptions: the server orders the writes of all Leases, and a list without a version contains every write that was
  * acknowledged before (the API server's consistent read).
  */
+import { deletedLeaseMs } from "../election/mod.ts";
 import { allSlots, assignSlots } from "./slots.ts";
 
 /** The Lease of a replica, as it was read. */
@@ -143,7 +144,8 @@ export class Membership {
     return [...this.#observed.values()].filter(({ lease }) => lease.name !== this.#self);
   }
 
-  #durationOf({ lease }: Observation): number {
+  #durationOf({ lease, isDeleted }: Observation): number {
+    if (isDeleted) return deletedLeaseMs(lease.durationMs, this.#leaseDurationMs);
     return Math.max(lease.durationMs, this.#leaseDurationMs);
   }
 

@@ -293,6 +293,16 @@ test("a Lease that a user deletes blocks the slots of its replica for the lease 
   assertEquals(membership.observe([], 16_000).claims.has("b"), false);
 });
 
+test("a deleted Lease with an absurd duration blocks the slots of its replica for 5 minutes", () => {
+  const membership = new Membership("a", timing);
+  const ghost = { name: "b", version: "1", holder: "b", durationMs: (2 ** 31 - 1) * 1000, claim: undefined };
+  membership.observe([ghost], 0);
+  membership.observe([], 1_000);
+  assertEquals(membership.observe([], 300_000).claims.has("b"), true);
+  membership.observe([], 301_000);
+  assertEquals(membership.observe([], 301_500).claims.has("b"), false);
+});
+
 test("a replica that went silent before it claimed its slots gets none until it renews its Lease", () => {
   const membership = new Membership("a", timing);
   const lease = { name: "b", version: "1", holder: "b", durationMs: leaseMs, claim: none };
