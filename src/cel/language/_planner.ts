@@ -157,7 +157,7 @@ class Planner {
       charge(frame, cost);
       return target instanceof CelOptional
         ? mapOptional(target, (inside) => findAt(inside, field))
-        : findAt(target, field) ?? new CelError(`no such key: ${field}`);
+        : indexed(target, field);
     };
   }
 

@@ -32,6 +32,7 @@ const truths: readonly string[] = [
   "s.startsWith('h') && s.endsWith('lo') && s.contains('éll') && s.matches('^h.l+o$')",
   "'a' in m && !('z' in m) && 3 in l && m['b'] == 2 && m.a == 1 && l[0] == 3",
   "has(m.a) && !has(m.z)",
+  "dyn({'a': null}).a == null && {'a': dyn(null)}.a == null && has({'a': dyn(null)}.a)",
   "!has(dyn(null).x) && !has(dyn(1).x) && !has(d.x) && ![dyn(null)].exists(x, has(x.y))",
   "!dyn(null).?x.hasValue() && dyn(null).?x.?y.orValue('z') == 'z' && !dyn(null)[?'x'].hasValue() && !d.?x.hasValue()",
   "l.all(x, x > 0) && l.exists(x, x == 2) && l.exists_one(x, x > 2) && m.all(k, k.size() == 1)",
