@@ -50,7 +50,16 @@ export function accessReviews({ authorizer, rbac, nodes, tokens, now }: AccessRe
       "localsubjectaccessreviews.authorization.k8s.io",
       (call) => decide(call, reviewedUser(call), call.namespace),
     ),
-    review("selfsubjectrulesreviews.authorization.k8s.io", (call) => rulesReview(call, rbac, nodes)),
+    {
+      collection: "selfsubjectrulesreviews.authorization.k8s.io",
+      // Alone among the reviews, the response does not repeat the metadata and the spec.
+      review: (call) => ({
+        ...reviewBody({ ...call, body: {} }),
+        metadata: {},
+        spec: {},
+        status: rulesReview(call, rbac, nodes),
+      }),
+    },
     { collection: "selfsubjectreviews.authentication.k8s.io", review: (call) => selfReview(call, now) },
     review("tokenreviews.authentication.k8s.io", (call) => tokenReview(call, tokens)),
   ];

@@ -70,6 +70,7 @@ test("every user may create SelfSubjectReviews and SelfSubjectRulesReviews", asy
   assertEquals(self.body.status.userInfo, { username: "jane", groups: ["system:authenticated"] });
   const spec = { namespace: "default" };
   const { body } = await server.send("POST", path("selfsubjectrulesreviews"), { spec }, asJane);
+  assertEquals(body.spec, {});
   const own = body.status.resourceRules.filter(({ resources }: { resources: readonly string[] }) =>
     resources.includes("configmaps")
   );
@@ -106,6 +107,10 @@ test("a token is not issued for a lifetime that is too short or a missing Servic
   assertEquals((await server.send("POST", `${accounts}/absent/token`, { spec: {} })).code, 404);
   const bound = { boundObjectRef: { kind: "Pod", apiVersion: "v1", name: "absent" } };
   assertEquals((await server.send("POST", `${accounts}/robot/token`, { spec: bound })).code, 404);
+  const withoutVersion = { boundObjectRef: { kind: "Pod", name: "absent" } };
+  assertEquals((await server.send("POST", `${accounts}/robot/token`, { spec: withoutVersion })).code, 404);
+  const otherGroup = { boundObjectRef: { kind: "Pod", apiVersion: "a/v1", name: "absent" } };
+  assertEquals((await server.send("POST", `${accounts}/robot/token`, { spec: otherGroup })).code, 400);
   const dry = await server.send("POST", `${accounts}/robot/token?dryRun=All`, { spec: {} });
   assertEquals([dry.code, dry.body.status.token], [201, ""]);
 });

@@ -22,9 +22,9 @@ const podSeconds = 3607;
 const extendedSeconds = 365 * 24 * 3600;
 
 const collections: ReadonlyMap<string, string> = new Map([
-  ["v1 Pod", "pods"],
-  ["v1 Secret", "secrets"],
-  ["v1 Node", "nodes"],
+  ["Pod", "pods"],
+  ["Secret", "secrets"],
+  ["Node", "nodes"],
 ]);
 
 /** What the handlers need. */
@@ -131,7 +131,8 @@ function boundOf(
   const reference = read<Json>(spec, "boundObjectRef");
   if (!isJsonObject(reference)) return undefined;
   const [apiVersion, kind, name] = ["apiVersion", "kind", "name"].map((key) => textAt(reference, key));
-  const collection = collections.get(`${apiVersion} ${kind}`);
+  // As in kube-apiserver, only the group counts, so that apiVersion may be missing.
+  const collection = apiVersion?.includes("/") ? undefined : collections.get(kind ?? "");
   if (collection === undefined || kind === undefined || name === undefined) {
     const type = apiVersion?.includes("/") ? apiVersion : `/${apiVersion}`;
     throw badRequest(`cannot bind token to object of type ${type}, Kind=${kind}`);

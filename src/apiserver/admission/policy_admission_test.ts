@@ -72,6 +72,7 @@ const outcomes: readonly (readonly [name: string, spec: JsonObject, message: str
     validation("false", { messageExpression: "object.data.absent", message: "no" }),
     "no",
   ],
+  ["the old object of a CREATE, which is null", validation("!has(oldObject.data) && !oldObject.?data.hasValue()"), ""],
   ["no message at all", validation(" false "), "failed expression: false"],
   [
     "the namespace",

@@ -155,10 +155,9 @@ class Planner {
       const target = evaluate(frame);
       if (target instanceof CelError) return target;
       charge(frame, cost);
-      if (target instanceof CelMap) return target.find(field) ?? new CelError(`no such key: ${field}`);
       return target instanceof CelOptional
-        ? mapOptional(target, (inside) => fieldOf(inside, field))
-        : noSuchOverload(target);
+        ? mapOptional(target, (inside) => findAt(inside, field))
+        : indexed(target, field);
     };
   }
 
@@ -169,7 +168,7 @@ class Planner {
       if (target instanceof CelError) return target;
       const inside = target instanceof CelOptional ? target.value : target;
       if (inside === undefined) return false;
-      const found = fieldOf(inside, field);
+      const found = findAt(inside, field);
       return found instanceof CelError ? !(inside instanceof CelMap) && found : found !== undefined;
     };
   }
@@ -235,7 +234,7 @@ class Planner {
       if (target instanceof CelError) return target;
       charge(frame, 1);
       const optional = target instanceof CelOptional ? target : new CelOptional(target);
-      return mapOptional(optional, (inside) => fieldOf(inside, name));
+      return mapOptional(optional, (inside) => findAt(inside, name));
     };
   }
 
@@ -462,11 +461,6 @@ function mapOptional(optional: CelOptional, find: (inside: Value) => Value | und
   const found = find(optional.value);
   if (found === undefined) return noneOptional;
   return found instanceof CelError ? found : new CelOptional(found);
-}
-
-/** A field of a map; undefined when the map does not have it. */
-function fieldOf(target: Value, field: string): Value | undefined {
-  return target instanceof CelMap ? target.find(field) : noSuchOverload(target);
 }
 
 /** The state of one run: its variables and its cost so far. */

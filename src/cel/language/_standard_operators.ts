@@ -171,10 +171,13 @@ export function indexed(container: Value, index: Value): Value {
   return new CelError(`no such key: ${shownKey(index)}`);
 }
 
-/** The item or entry at an index; undefined when it does not exist. */
+/**
+ * The item or entry at an index; undefined when it does not exist. A value that contains nothing, such as the null of
+ * `object` in a DELETE, is like an empty map, as in refQualify of cel-go.
+ */
 export function findAt(container: Value, index: Value): Value | undefined {
   if (container instanceof CelMap) return container.find(index);
-  if (!(container instanceof CelList)) return noSuchOverload(container, index);
+  if (!(container instanceof CelList)) return undefined;
   const position = index instanceof CelUint ? index.value : index;
   if (typeof position !== "bigint" && !(typeof position === "number" && Number.isInteger(position))) {
     return new CelError(`unsupported index type '${typeNameOf(index)}' in list`);
