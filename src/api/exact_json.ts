@@ -228,7 +228,7 @@ export function printExactJson(value: unknown, indent?: number): string {
  * @param action What fails then, for the message: `apply Deployment "default/a"`.
  * @throws TypeError that names the field with such a value.
  */
-export function printFiniteJson(value: unknown, action: string): string {
+export function printLosslessJson(value: unknown, action: string): string {
   const text = printExactJson(value);
   if (!lossHints.some((hint) => text.includes(hint))) return text;
   const found = findLost(value, "");

@@ -118,6 +118,6 @@ export {
   parseExactJson,
   parseFiniteJson,
   printExactJson,
-  printFiniteJson,
+  printLosslessJson,
 } from "./exact_json.ts";
 export { pointerKeys, pointerStep } from "./json_pointer.ts";

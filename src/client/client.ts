@@ -7,7 +7,7 @@ import {
   type ListPage,
   type ListWatch,
   PageTokens,
-  printFiniteJson,
+  printLosslessJson,
   type Resource,
   type WatchEvent,
   type WatchOptions,
@@ -381,7 +381,7 @@ export class Client extends ServerClient implements Disposable {
     }
     const path = withQuery(resourcePath(resource, { namespace }), writeQuery(options, this.#options));
     const key = name === undefined ? undefined : keyOf({ metadata: { namespace, name } });
-    const body = printFiniteJson(whole, action);
+    const body = printLosslessJson(whole, action);
     const outgoing = { action, method: "POST", path, body, signal: options.signal } as const;
     return await this.#requests.write({ verb: "create", resource, key, options }, outgoing);
   }
@@ -456,7 +456,7 @@ export class Client extends ServerClient implements Disposable {
       method: "PATCH",
       path: withQuery(objectPath(resource, key, subresource), query),
       contentType: patchKinds.apply.contentType,
-      body: printFiniteJson(whole, action),
+      body: printLosslessJson(whole, action),
       signal,
     });
   }

@@ -13,7 +13,7 @@ import {
   type KubeObject,
   objectKey,
   type ObjectMeta,
-  printFiniteJson,
+  printLosslessJson,
   type Resource,
   splitKey,
 } from "../api/mod.ts";
@@ -173,7 +173,7 @@ export function keyForWrite(verb: string, resource: Resource, object: KubeObject
  * @throws TypeError when the object contains such a number, or one that is not finite.
  */
 export function encodeWhole(object: KubeObject, action: string): string {
-  const text = printFiniteJson(object, action);
+  const text = printLosslessJson(object, action);
   // 2^53 has 16 digits, so a text without so many in a row contains no such integer.
   if (!/\d{16}/.test(text)) return text;
   const path = pathOfRounded(object, "");
@@ -205,5 +205,5 @@ export function patchBody<R extends Resource>(
   action: string,
 ): { readonly body: string; readonly contentType: string } {
   const content = patch.kind === "json" ? patch.operations : patch.value;
-  return { body: printFiniteJson(content, action), contentType: patchKinds[patch.kind].contentType };
+  return { body: printLosslessJson(content, action), contentType: patchKinds[patch.kind].contentType };
 }

@@ -6,7 +6,7 @@
  * because the API server rejects a conversion that changes them. A function that returns no object, or a number that JSON
  * does not have, makes the conversion fail: the API server would store an object that has lost its fields.
  */
-import { apiVersionOf, type Infer, isJsonObject, printFiniteJson, type Resource, resourceName } from "../api/mod.ts";
+import { apiVersionOf, type Infer, isJsonObject, printLosslessJson, type Resource, resourceName } from "../api/mod.ts";
 import { z } from "zod";
 import { printable, redactText } from "../observe/mod.ts";
 import { boundedParse } from "../schema/mod.ts";
@@ -206,7 +206,7 @@ export function handleConversionReview(text: string, webhooks: readonly Conversi
   const { objects, desiredAPIVersion: desiredApiVersion } = request;
   const respond = (response: object, message?: string, failure?: unknown): ConvertedReview => ({
     kind: "converted",
-    text: printFiniteJson(
+    text: printLosslessJson(
       { apiVersion, kind: "ConversionReview", response: { uid: request.uid, ...response } },
       `convert objects to "${desiredApiVersion}"`,
     ),

@@ -5,7 +5,7 @@
  * hold survive in all other fields. They are in document order, apply one after the other, and are always the same for
  * the same values. A new list element is one `add`, not a rewrite of all elements after it.
  */
-import { isJsonObject, isSameScalar, pointerStep, printFiniteJson } from "../api/mod.ts";
+import { isJsonObject, isSameScalar, pointerStep, printLosslessJson } from "../api/mod.ts";
 import type { JsonPatchOperation } from "../client/mod.ts";
 
 /** Computes the operations from `before` to `after`. Fields that are undefined count as absent. */
@@ -17,7 +17,7 @@ export function jsonPatch(before: unknown, after: unknown): readonly JsonPatchOp
 
 /** The text of a patch. @throws TypeError that names the field of an operation whose value JSON cannot hold */
 export function printPatch(operations: readonly JsonPatchOperation[]): string {
-  return `[${operations.map((operation) => printFiniteJson(operation, `set ${operation.path}`)).join(",")}]`;
+  return `[${operations.map((operation) => printLosslessJson(operation, `set ${operation.path}`)).join(",")}]`;
 }
 
 function compare(path: string, before: unknown, after: unknown, operations: JsonPatchOperation[]): void {

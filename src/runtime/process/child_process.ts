@@ -4,7 +4,7 @@
  * Guarantees: there is no shell, so the arguments reach the program unchanged. spawn() bounds the output and the time of
  * the program, and of all that it starts: they are a process group, which one SIGKILL ends. The result does not wait for
  * a process that inherited the outputs of the program. A program that cannot be started is a result, like every other
- * outcome; only an abort throws, at once.
+ * outcome; only an abort throws, at once. No program of spawn() outlives this process, unless a signal kills this process.
  *
  * Caveats: a program that may ask at the terminal stays in the group of this process, or the terminal would stop it; only
  * the program itself is killed then. A process that leaves its group, as a daemon does, lives on; its pipes
@@ -63,7 +63,22 @@ export async function spawn(argv: readonly string[], options: SpawnOptions = {})
   } catch (error) {
     return notStarted(error); // Deno and Bun throw where Node emits an event.
   }
-  return await finish(child, options);
+  const kill = () => killAll(child, hasOwnGroup(options));
+  if (started.size === 0) process.on("exit", killRunning);
+  started.add(kill);
+  try {
+    return await finish(child, options);
+  } finally {
+    started.delete(kill);
+    if (started.size === 0) process.off("exit", killRunning);
+  }
+}
+
+/** Ends each program of {@link spawn} that runs now. One listener for all: a process warns of more than ten. */
+const started = new Set<() => void>();
+
+function killRunning(): void {
+  for (const kill of started) kill();
 }
 
 function hasOwnGroup({ stdin }: SpawnOptions): boolean {

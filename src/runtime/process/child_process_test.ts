@@ -2,9 +2,13 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
 import { assert, assertEquals, assertRejects, test } from "../../../tests/testing.ts";
 import { until } from "../../../tests/until.ts";
 import { runAttached, spawn } from "./child_process.ts";
+import { runtimeName } from "./process.ts";
+import { isProcessAlive } from "./process_identity.ts";
 
 const sh = (script: string, ...args: string[]) => ["/bin/sh", "-c", script, "sh", ...args];
 
@@ -85,6 +89,20 @@ test("[61] a program that ignores SIGTERM is killed with its processes", async (
       }
     };
     await until(() => [undefined, "Z", "X"].includes(state()), "the end of its process");
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test("a program does not outlive the process that waits for it", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "pintle-spawn-"));
+  try {
+    const parent = fileURLToPath(new URL("../testing/leaving_parent.ts", import.meta.url));
+    const runtime = [process.execPath, ...(runtimeName === "deno" ? ["run", "-A", "--no-check"] : [])];
+    const result = await spawn([...runtime, parent, join(folder, "id")], { env: { PATH: "/usr/bin:/bin" } });
+    assert(result.kind === "ended" && result.code === 0, JSON.stringify(result));
+    const id = Number(readFileSync(join(folder, "id"), "utf8"));
+    await until(() => !isProcessAlive(id), "the end of the program");
   } finally {
     rmSync(folder, { recursive: true });
   }
