@@ -15,6 +15,7 @@ import {
   type KubeObject,
   parseExactJson,
   printExactJson,
+  printLosslessJson,
   type Resource,
   resourceId,
 } from "../api/mod.ts";
@@ -78,8 +79,24 @@ export function hasDesiredValues(live: unknown, desired: unknown): boolean {
 export function firstDifference(live: unknown, desired: unknown): string | undefined {
   if (desired === undefined) return undefined;
   if (Array.isArray(desired)) return firstListDifference(live, desired);
-  if (isJsonObject(desired)) return firstObjectDifference(live, desired);
-  return isSameScalar(live, desired) ? undefined : "";
+  if (!isJsonObject(desired)) return isSameScalar(live, desired) ? undefined : "";
+  return isPlain(desired) ? firstObjectDifference(live, desired) : firstInstanceDifference(live, desired);
+}
+
+function isPlain(object: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(object);
+  return prototype === Object.prototype || prototype === null;
+}
+
+/** Compares a Date or an instance of another class as it is sent. A Map, of which nothing is sent, differs: its write reports it. */
+function firstInstanceDifference(live: unknown, desired: object): string | undefined {
+  let sent: unknown;
+  try {
+    sent = parseExactJson(printLosslessJson(desired, "compare"));
+  } catch {
+    return "";
+  }
+  return firstDifference(live, sent);
 }
 
 function firstListDifference(live: unknown, desired: readonly unknown[]): string | undefined {

@@ -13,6 +13,19 @@ const comparisonCases: readonly ComparisonCase[] = [
   { name: "equal scalars", live: 1, desired: 1, expected: true },
   { name: "different scalars", live: 1, desired: 2, expected: false },
   { name: "a number is not its text", live: "1", desired: 1, expected: false },
+  { name: "a Date is its text", live: { a: "1970-01-01T00:00:00.000Z" }, desired: { a: new Date(0) }, expected: true },
+  { name: "another Date", live: { a: "1970-01-01T00:00:00.000Z" }, desired: { a: new Date(1) }, expected: false },
+  { name: "a Map, which JSON does not have", live: { a: { b: 1 } }, desired: { a: new Map() }, expected: false },
+  {
+    name: "an instance of a class",
+    live: { a: { b: "c" } },
+    desired: {
+      a: new (class {
+        b = "c";
+      })(),
+    },
+    expected: true,
+  },
   { name: "-0 is stored as 0", live: { a: 0 }, desired: { a: -0 }, expected: true },
   { name: "fields added by the server do not count", live: { a: 1, b: 2 }, desired: { a: 1 }, expected: true },
   { name: "a missing field counts", live: { b: 2 }, desired: { a: 1 }, expected: false },
