@@ -15,6 +15,7 @@
  */
 import { onAbort, scope } from "../../async/mod.ts";
 import { guardSends, type Transport, upgradeOf } from "../../client/mod.ts";
+import { errorChain } from "../../observe/mod.ts";
 import { knownBodyOf, rememberBody } from "../../runtime/mod.ts";
 import { writeAction } from "../access/mod.ts";
 
@@ -138,8 +139,6 @@ export class FencedError extends Error {
 
 /** True when `error`, or one of its causes, is a FencedError. */
 export function isFenced(error: unknown): boolean {
-  for (let at = error, depth = 0; at instanceof Error && depth < 8; at = at.cause, depth++) {
-    if (at instanceof FencedError) return true;
-  }
+  for (const one of errorChain(error)) if (one instanceof FencedError) return true;
   return false;
 }

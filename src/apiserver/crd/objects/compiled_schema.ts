@@ -35,11 +35,11 @@ export class CompiledSchema {
   }
   #typeSchema: TypeSchema | undefined;
 
-  /** Drops unknown fields and nulls, and decodes embedded metadata. @returns the paths of unknown fields, sorted */
   /** Drops unknown fields only. */
   readonly pruneUnknown = lazy(() => compilePruner(this.props));
   /** Decodes the metadata of embedded resources; undefined when the schema has none. */
   readonly readEmbedded = lazy(() => compileEmbeddedReader(this.props));
+  /** Drops unknown fields and nulls, and decodes embedded metadata. @returns the paths of unknown fields, sorted */
   readonly prune = lazy(() => {
     const prune = this.pruneUnknown();
     const pruneNulls = compileNullPruner(this.props);
