@@ -85,7 +85,7 @@ function pathToTrusted(
   trusted: readonly Certificate[],
 ): ServerCertificate | undefined {
   const path: Certificate[] = [];
-  for (let one = sent[0]; one !== undefined && path.length < sent.length;) {
+  for (let one: Certificate | undefined = sent[0]; one !== undefined && path.length < sent.length;) {
     const { der } = one;
     path.push(one);
     if (trusted.some((known) => isSameBytes(known.der, der))) return linked(path);
