@@ -2,21 +2,10 @@
  * Builds the programs of this folder: unmodified clients of other projects. They print each check and end with 0, or with
  * 1 at the first failed check. The Go modules are those of bench/peers. rust.ts builds the Rust program.
  */
-import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import process from "node:process";
-import { promisify } from "node:util";
-
-const run = promisify(execFile);
-const folder = import.meta.dirname ?? ".";
-
-/** A built program. Disposing removes it if it cannot be reused. */
-export interface Program extends AsyncDisposable {
-  readonly path: string;
-}
+import { goProgram } from "../controlplane/go_build.ts";
 
 /** What the programs of this folder are built with. */
 export type Tool = "go" | "cargo" | "make" | "java" | "kubectl" | "mvn" | "node" | "python3";
@@ -40,12 +29,10 @@ export const goChecks = [
   "a controller-runtime manager",
 ] as const;
 
-/** Builds the Go program. */
-export async function buildGo(): Promise<Program> {
-  const target = await mkdtemp(join(tmpdir(), "pintle-clients-"));
-  const path = join(target, "clients");
-  await run("go", ["build", "-o", path, "."], { cwd: join(folder, "go") });
-  return { path, [Symbol.asyncDispose]: () => rm(target, { recursive: true }) };
+/** The path of the Go program. It stays for the next run. */
+export async function buildGo(): Promise<string> {
+  const moduleDir = join(import.meta.dirname ?? ".", "go");
+  return await goProgram({ name: "clients", moduleDir, programs: { clients: "pintle/tests/clients" } });
 }
 
 function isOnPath(name: string): boolean {

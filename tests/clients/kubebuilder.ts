@@ -29,7 +29,7 @@ const commands: readonly (readonly string[])[] = [
 /** A copy of the project. Disposing removes it. */
 export interface Project extends Disposable {
   readonly path: string;
-  /** The variables with which Go finds its caches without a home folder, and runs tests that it has run before. */
+  /** The variables of {@link goEnvironment}. */
   readonly env: Readonly<Record<string, string>>;
 }
 
@@ -44,16 +44,17 @@ export async function kubebuilderProject(): Promise<Project | { readonly reason:
   const root = join(cacheDir(), "kubebuilder-project");
   const key = createHash("sha256").update(JSON.stringify([basename(built.dir), commands])).digest("hex").slice(0, 16);
   const kept = join(root, key);
-  if (!existsSync(kept)) await fillCache(root, kept, (building) => scaffold(building, built.dir));
+  const env = await goEnvironment();
+  if (!existsSync(kept)) await fillCache(root, kept, (building) => scaffold(building, built.dir, env));
   const path = mkdtempSync(join(tmpdir(), "pintle-kubebuilder-"));
   cpSync(kept, path, { recursive: true });
-  return { path, env: await goEnvironment(), [Symbol.dispose]: () => rmSync(path, { recursive: true }) };
+  return { path, env, [Symbol.dispose]: () => rmSync(path, { recursive: true }) };
 }
 
-async function scaffold(cwd: string, programs: string): Promise<void> {
+async function scaffold(cwd: string, programs: string, env: Project["env"]): Promise<void> {
   for (const [program = "", ...args] of commands) {
     const path = program === "kubebuilder" ? join(programs, program) : program;
-    const ended = await run(path, args, { cwd });
+    const ended = await run(path, args, { cwd, env });
     const text = ended.kind === "ended" ? `code ${ended.code}\n${ended.stderr}${ended.stdout}` : "it is missing";
     if (ended.kind !== "ended" || ended.code !== 0) throw new Error(`Cannot run ${program} ${args.join(" ")}: ${text}`);
   }
@@ -61,12 +62,17 @@ async function scaffold(cwd: string, programs: string): Promise<void> {
   rmSync(join(cwd, "bin"), { recursive: true, force: true });
 }
 
+/**
+ * The variables with which Go finds its caches without a home folder, runs tests that it has run before, builds what it can
+ * share with the other programs of these tests (go_build.ts), and does not analyse all that a project depends on.
+ */
 async function goEnvironment(): Promise<Readonly<Record<string, string>>> {
   const names = ["GOCACHE", "GOMODCACHE", "GOPROXY", "GOSUMDB", "GONOSUMDB", "GOFLAGS"] as const;
   const answer = await run("go", ["env", "-json", ...names]);
   if (answer.kind !== "ended") throw new Error("Cannot read the environment of Go: it is missing");
   const values: Record<string, string> = JSON.parse(answer.stdout);
-  return { ...values, GOFLAGS: `${values["GOFLAGS"] ?? ""} -count=1`.trim() };
+  const flags = `${values["GOFLAGS"] ?? ""} -count=1 -trimpath -vet=off`.trim();
+  return { ...values, CGO_ENABLED: "0", GOFLAGS: flags };
 }
 
 /** The edits of a user whose webhooks do something, and specs that call them through the API server. */

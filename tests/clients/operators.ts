@@ -24,9 +24,12 @@ export async function rustOperator(): Promise<Operator> {
   return operator(path, { ...env, RUST_TEST_NOCAPTURE: "1" });
 }
 
+/** Virtual machines that live for seconds: the second compiler, and the threads of the collector, cost more than they save. */
+const shortLived = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto";
+
 /** An operator with the Java Operator SDK; Maven builds it in each run. */
 export function javaOperator(): Promise<Operator> {
-  return Promise.resolve(operatorCopy("java-operator", {}));
+  return Promise.resolve(operatorCopy("java-operator", { JAVA_TOOL_OPTIONS: shortLived }));
 }
 
 /** An operator with kopf. */

@@ -9,7 +9,6 @@ import { join } from "node:path";
 import process from "node:process";
 import { cacheDir } from "../controlplane/go_build.ts";
 import { run } from "../controlplane/run.ts";
-import type { Program } from "./build.ts";
 import { pythonPackages } from "./packaged.ts";
 
 const folder = join(import.meta.dirname ?? ".", "rust");
@@ -20,11 +19,11 @@ export interface RustProject {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** Builds the client. It stays for the next run. @throws Error when cargo fails */
-export async function buildRust(): Promise<Program> {
+/** The path of the client. It stays for the next run. @throws Error when cargo fails */
+export async function buildRust(): Promise<string> {
   const target = targetDir();
   await cargo(["build"], { CARGO_TARGET_DIR: target });
-  return { path: join(target, "debug/client-kube-rs"), [Symbol.asyncDispose]: () => Promise.resolve() };
+  return join(target, "debug/client-kube-rs");
 }
 
 /** Builds the tests of the operator. The crate envtest needs Go and libclang. @throws Error when cargo fails */

@@ -31,7 +31,7 @@ const runs = 300;
 function librariesTest(name: string, fn: (libraries: GoLibraries) => Promise<void>): void {
   if (process.env[descriptionVariable] === undefined) return test.skip(name, "needs the control plane and Go");
   test(name, async () => {
-    await using libraries = new GoLibraries();
+    await using libraries = await GoLibraries.start();
     await fn(libraries);
   });
 }

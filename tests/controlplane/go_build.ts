@@ -65,6 +65,20 @@ export async function buildGoPrograms(build: GoBuild): Promise<GoBuildOutcome> {
 }
 
 /**
+ * The path of the only program of a build, for a test that has no control plane and knows that there is Go.
+ *
+ * @throws Error when it is unavailable, and when the build fails.
+ * @example
+ * await goProgram({ name: "clients", moduleDir, programs: { clients: "pintle/tests/clients" } });
+ */
+export async function goProgram(build: GoBuild): Promise<string> {
+  const [program = ""] = Object.keys(build.programs);
+  const outcome = await buildGoPrograms(build);
+  if (outcome.kind === "ready") return join(outcome.dir, program);
+  throw new Error(`Cannot build ${program}: ${outcome.reason}`);
+}
+
+/**
  * Fills a folder of the cache by building beside it and renaming, so that it is complete or not there.
  *
  * @param root Holds the folder and, for a while, the one in which it is built.

@@ -9,7 +9,7 @@ import process from "node:process";
 import { root } from "../../tasks/_root.ts";
 import { missing } from "../clients/build.ts";
 import { javaOperator, type Operator, pythonOperator } from "../clients/operators.ts";
-import { buildGoPrograms } from "../controlplane/go_build.ts";
+import { goProgram } from "../controlplane/go_build.ts";
 import { run } from "../controlplane/run.ts";
 import { assert, assertEquals, assertMatch, assertStringIncludes, test } from "../testing.ts";
 import { runBinary } from "./_binary.ts";
@@ -33,18 +33,12 @@ if (noGo !== undefined) test.skip(goTitle, noGo);
 else {
   test(goTitle, async () => {
     const moduleDir = join(root, "examples/website-go");
-    const built = await buildGoPrograms({
-      name: "website-go",
-      moduleDir,
-      programs: { manager: "examples.pintle.dev/website" },
-    });
-    assert(built.kind === "ready", built.kind === "ready" ? "" : built.reason);
+    const programs = { manager: "examples.pintle.dev/website" };
+    const manager = await goProgram({ name: "website-go", moduleDir, programs });
     const folder = mkdtempSync(join(tmpdir(), "pintle-any-operator-"));
     try {
       const report = join(folder, "simulate.xml");
-      const line = flagsOf("./manager --crds crds").map((word) =>
-        word === "./manager" ? join(built.dir, "manager") : word
-      );
+      const line = flagsOf("./manager --crds crds").map((word) => word === "./manager" ? manager : word);
       const { code, stdout, stderr } = await runBinary([...line, "--junit", report], { cwd: moduleDir, timeoutMs });
       assertEquals(code, 1, stdout + stderr);
       assertStringIncludes(stdout, "The Service default/hello was never created.\n");

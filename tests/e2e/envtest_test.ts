@@ -15,9 +15,9 @@ const noGo = missing("go");
 const goTest = noGo === undefined ? test : (name: string) => test.skip(name, noGo);
 
 goTest("[139] envtest of controller-runtime, client-go and controller-runtime work on the stand-ins", async () => {
-  await using program = await buildGo();
+  const program = await buildGo();
   await using folder = await temporaryFolder();
-  const args = ["envtest", "--with-cluster", folder.path, "--", program.path, "envtest"];
+  const args = ["envtest", "--with-cluster", folder.path, "--", program, "envtest"];
   const { code, stdout, stderr } = await runBinary(args);
   assertEquals(code, 0, stderr);
   assertEquals(stdout.trimEnd().split("\n"), [

@@ -4,7 +4,7 @@
  * plane is needed.
  */
 import { missingRuntimes } from "../../tasks/_runtimes.ts";
-import { buildGo, goChecks, missing, type Program } from "../clients/build.ts";
+import { buildGo, goChecks, missing } from "../clients/build.ts";
 import { type ClientCommand, javaClient, nodeClient, pythonClient } from "../clients/packaged.ts";
 import { buildRust } from "../clients/rust.ts";
 import { clientSteps } from "../clients/steps.ts";
@@ -14,14 +14,13 @@ import { runBinary } from "./_binary.ts";
 function clientTest(
   name: string,
   tool: "go" | "cargo",
-  build: () => Promise<Program>,
+  build: () => Promise<string>,
   checks: readonly string[],
 ): void {
   const reason = missing(tool);
   if (reason !== undefined) return test.skip(name, reason);
   test(name, async () => {
-    await using program = await build();
-    const { code, stdout, stderr } = await runBinary(["dev", "-q", "--", program.path]);
+    const { code, stdout, stderr } = await runBinary(["dev", "-q", "--", await build()]);
     assertEquals(code, 0, stderr);
     assertEquals(stdout.trimEnd().split("\n").map((line) => line.replace(/\d+\.\d+/, "V")), checks);
   });

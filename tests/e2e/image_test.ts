@@ -11,6 +11,7 @@ import { join } from "node:path";
 import process from "node:process";
 import config from "../../deno.json" with { type: "json" };
 import { root } from "../../tasks/_root.ts";
+import { goProgram } from "../controlplane/go_build.ts";
 import { run } from "../controlplane/run.ts";
 import { assert, assertEquals, assertStringIncludes, test } from "../testing.ts";
 
@@ -80,10 +81,10 @@ test("image writes the same bytes on Deno and on Bun, and crane and containerd r
   assertEquals(digestOf(second), digestOf(first));
   rmSync(second);
 
-  const reader = join(folder.path, "image_reader");
+  const moduleDir = join(root, "tests", "e2e", "image_reader");
+  const reader = await goProgram({ name: "image-reader", moduleDir, programs: { reader: "pintle/image-reader" } });
   const content = join(folder.path, "content");
   mkdirSync(content);
-  await call("go", ["build", "-buildvcs=false", "-o", reader, "."], join(root, "tests", "e2e", "image_reader"));
   const report: Report = JSON.parse(await call(reader, [first, content]));
   assertEquals([report.entries, report.dockerTags], [1, [name]]);
   assertStringIncludes(printed, `, ${report.pushed}\n`);

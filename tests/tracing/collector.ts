@@ -4,7 +4,7 @@
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { join } from "node:path";
-import { buildGoPrograms } from "../controlplane/go_build.ts";
+import { goProgram } from "../controlplane/go_build.ts";
 import { until } from "../controlplane/mod.ts";
 import { freePort } from "../free_port.ts";
 
@@ -44,15 +44,11 @@ export class Collector implements AsyncDisposable {
 
   /** Starts the program, built first if this machine has not built it yet. @throws Error when it cannot be built */
   static async start(): Promise<Collector> {
-    const outcome = await buildGoPrograms({
-      name: "collector",
-      moduleDir: join(import.meta.dirname ?? ".", "collector"),
-      programs: { collector: "pintle/collector" },
-    });
+    const moduleDir = join(import.meta.dirname ?? ".", "collector");
     // Where the control plane was built, this can be built, too.
-    if (outcome.kind === "unavailable") throw new Error(`Cannot build the collector: ${outcome.reason}`);
+    const program = await goProgram({ name: "collector", moduleDir, programs: { collector: "pintle/collector" } });
     const address = `127.0.0.1:${await freePort()}`;
-    const child = spawn(join(outcome.dir, "collector"), [address], { stdio: ["ignore", "pipe", "inherit"] });
+    const child = spawn(program, [address], { stdio: ["ignore", "pipe", "inherit"] });
     const collector = new Collector(child, `http://${address}`);
     await until("see the collector listen", () => {
       if (collector.#text.startsWith("listening\n")) return { kind: "found", value: undefined };
