@@ -1,6 +1,7 @@
 /**
  * Builds the programs of this folder: unmodified clients of other projects. They print each check and end with 0, or with
- * 1 at the first failed check. The Go modules are those of bench/peers. rust.ts builds the Rust program.
+ * 1 at the first failed check. The Go modules are those of the control plane, so that Go compiles them once. rust.ts builds the
+ * Rust program.
  */
 import { existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
