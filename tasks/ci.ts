@@ -25,7 +25,7 @@ const electionTests = [
 /** The longest ones first; packages_test builds helm and others once per machine, which is the longest of all. */
 const clusterTests = [
   "tests/e2e/packages_test.ts",
-  ...["tests/e2e/new_flags_test.ts", "tests/e2e/package_test.ts", "tests/e2e/new_test.ts"],
+  ...["tests/e2e/package_test.ts", "tests/e2e/new_test.ts"],
   ...["tests/e2e/publish_test.ts", "tests/conformance/go_libraries_test.ts", "tests/e2e/other_languages_test.ts"],
   ...["tests/e2e/crash_points_test.ts", "tests/e2e/foreign_clients_test.ts", "tests/e2e/foo_test.ts"],
   ...["tests/e2e/guide_test.ts", "tests/monitoring"],
