@@ -8,10 +8,10 @@
  * call of `read()` and `update()` is a request.
  */
 import type { z } from "zod";
-import { builtin, parseExactJson, printExactJson } from "../api/mod.ts";
+import { builtin, parseExactJson, printLosslessJson } from "../api/mod.ts";
 import type { Clock, Random } from "../async/mod.ts";
 import { fromBase64, toBase64 } from "../runtime/mod.ts";
-import { ApiError, isAlreadyExists } from "./api_error.ts";
+import { ApiError, isAlreadyExists, isNotFound } from "./api_error.ts";
 import type { Client } from "./client.ts";
 import { firstProblemOnly } from "./kubeconfig/mod.ts";
 import { retryOnConflict } from "./retry.ts";
@@ -136,6 +136,7 @@ export class StateStore<Schema extends z.ZodType> {
    * @returns The value that is stored now.
    * @throws {StateError} when the stored value, or the new one, does not fit the schema
    * @throws {RangeError} when the new value has more than `maxBytes`
+   * @throws {TypeError} when the new value has a Map, a Set, or another part that JSON does not have
    * @throws {ApiError} `isConflict` when other processes were faster in all attempts
    */
   async update(
@@ -147,7 +148,7 @@ export class StateStore<Schema extends z.ZodType> {
     return await retryOnConflict(async () => {
       const holder = await this.#find(signal);
       const value = this.#parsed(await change(this.#valueOf(holder)));
-      const text = printExactJson(value);
+      const text = printLosslessJson(value, `store the state in "${this.#options.object}"`);
       if (text !== this.#textOf(holder)) await this.#write(holder, this.#bounded(text), signal);
       return value;
     }, { attempts, clock, random, signal });
@@ -166,7 +167,8 @@ export class StateStore<Schema extends z.ZodType> {
 
   #valueOf(holder: Holder | undefined): z.output<Schema> {
     const text = this.#textOf(holder);
-    if (text === undefined) return this.#options.initial;
+    // The caller may change what it gets in place.
+    if (text === undefined) return structuredClone(this.#options.initial);
     let json: unknown;
     try {
       json = parseExactJson(text);
@@ -196,22 +198,20 @@ export class StateStore<Schema extends z.ZodType> {
   async #write(holder: Holder | undefined, text: string, signal: AbortSignal | undefined): Promise<void> {
     const { object, key = "state", kind = "ConfigMap" } = this.#options;
     const data = { ...holder?.data, [key]: kind === "Secret" ? toBase64(text) : text };
-    if (holder !== undefined) {
-      await this.#client.update(builtin[kind], { ...holder, data }, { signal });
-      return;
-    }
     const [namespace = "", name = ""] = object.split("/");
     try {
-      await this.#client.create(builtin[kind], { metadata: { namespace, name }, data }, { signal });
+      if (holder !== undefined) await this.#client.update(builtin[kind], { ...holder, data }, { signal });
+      else await this.#client.create(builtin[kind], { metadata: { namespace, name }, data }, { signal });
     } catch (error) {
-      // Another process was faster; its value is the old one now.
-      throw isAlreadyExists(error) ? conflictOf(error, object) : error;
+      // Another process was faster: its value is the old one now, or none is, when it has deleted the object.
+      const isOld = holder === undefined ? isAlreadyExists(error) : isNotFound(error);
+      throw isOld ? conflictOf(error, `${holder === undefined ? "create" : "update"} the state in "${object}"`) : error;
     }
   }
 }
 
 const defaultBytes = 256 * 1024;
 
-function conflictOf(cause: unknown, object: string): ApiError {
-  return new ApiError({ code: 409, reason: "Conflict" }, { action: `create the state in "${object}"`, cause });
+function conflictOf(cause: unknown, action: string): ApiError {
+  return new ApiError({ code: 409, reason: "Conflict" }, { action, cause });
 }

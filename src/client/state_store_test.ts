@@ -31,6 +31,7 @@ class MemoryServer {
     this.writes++;
     const sent = await request.json();
     if (request.method === "POST" && this.stored !== undefined) return failed(409, "AlreadyExists");
+    if (request.method === "PUT" && this.stored === undefined) return failed(404, "NotFound");
     const isOld = request.method === "PUT" && sent.metadata.resourceVersion !== this.stored?.metadata.resourceVersion;
     if (isOld) return failed(409, "Conflict");
     this.set(sent.data);
@@ -93,6 +94,44 @@ test("two writers lose no change: the function is called again with the value of
     assertEquals(await updated, { position: 6, seen: ["other", "own"] });
     assertEquals(server.writes, 2);
   }
+});
+
+test("an update whose object is deleted meanwhile begins again with the initial value", async () => {
+  const { server, client } = memoryServer({ state: '{"position":5,"seen":[]}' });
+  const { store, clock } = storeOf(client);
+  server.beforeWrite = () => {
+    server.beforeWrite = () => {};
+    server.stored = undefined;
+  };
+  const updated = store.update(({ position }) => ({ position: position + 1, seen: [] }));
+  await clock.advance(1_000);
+  assertEquals([await updated, server.stored?.data], [{ position: 1, seen: [] }, {
+    state: '{"position":1,"seen":[]}',
+  }]);
+});
+
+test("a function that changes its argument in place changes the stored value only", async () => {
+  const { server, client } = memoryServer();
+  const { store } = storeOf(client);
+  const push = (state: z.output<typeof Cursor>) => {
+    state.seen.push("a");
+    return state;
+  };
+  server.beforeWrite = () => {
+    throw new Error("down");
+  };
+  await assertRejects(() => store.update(push), /down/);
+  assertEquals(await store.read(), { position: 0, seen: [] });
+});
+
+test("a value that JSON does not have is refused, and not stored as an empty object", async () => {
+  const { server, client } = memoryServer();
+  const given = new StateStore(client, { object: "shop/state", schema: z.set(z.int()), initial: new Set<number>() });
+  await assertRejects(
+    () => given.update(() => new Set([30_000])),
+    /^Cannot store the state in "shop\/state": the value is of the type Set, which JSON does not have$/,
+  );
+  assertEquals(server.writes, 0);
 });
 
 test("an update gives up with the conflict after its attempts", async () => {

@@ -5,9 +5,12 @@
  *   sweep -> read (single flight) -> compare with what was known -> enqueue the keys of the objects
  *                 `<- get(), refresh() of a reconciler
  */
-import { isDeepEqual, keyOf, type KubeObject, type ObjectKey } from "../api/mod.ts";
+import { isDeepStrictEqual } from "node:util";
+import { keyOf, type KubeObject, type ObjectKey } from "../api/mod.ts";
 import { type Clock, jittered, type Random, type Scope, scope, TokenBucket, untilAborted } from "../async/mod.ts";
 import type { Logger } from "../observe/mod.ts";
+import { externalKeyOf } from "./bounded_kinds.ts";
+import type { ControllerDefinition } from "./controller_definition.ts";
 import type { AnyExternalSource, ExternalCall, ExternalItem, ExternalItems } from "./external.ts";
 
 /** How a poll ended. */
@@ -16,6 +19,8 @@ export type PollOutcome = "unchanged" | "changed" | "error";
 /** What an ExternalPoller needs of its controller. */
 export interface ExternalPollerOptions {
   readonly source: AnyExternalSource;
+  /** The key of the resource of an object, also of one whose body the cache has dropped. */
+  readonly resourceOf: (object: KubeObject) => string | undefined;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
@@ -106,12 +111,12 @@ export class ExternalPoller {
 
   /** The resource of one object, for its reconciler with its signal. @throws what `key` of the source throws */
   item(object: KubeObject, signal: AbortSignal): ExternalItem<unknown> {
-    const id = this.#options.source.options.key(object as never);
+    const id = this.#options.resourceOf(object);
     const own = keyOf(object);
     const isNothing = Promise.resolve(undefined);
     if (id === undefined) return { key: undefined, get: () => isNothing, refresh: () => isNothing, set: () => {} };
-    const read = async () => {
-      const isChanged = await untilAborted(this.#read(id), signal);
+    const read = async (reading: Promise<boolean>) => {
+      const isChanged = await untilAborted(reading, signal);
       if (isChanged) this.#enqueue(this.#othersOf(id, own));
       return this.#of(id).found?.item;
     };
@@ -119,9 +124,9 @@ export class ExternalPoller {
       key: id,
       get: async () => {
         const { found } = this.#of(id);
-        return found === undefined ? await read() : found.item;
+        return found === undefined ? await read(this.#read(id)) : found.item;
       },
-      refresh: read,
+      refresh: () => read(this.#readAnew(id)),
       set: (item) => {
         const known = this.#of(id);
         known.setAt = ++this.#sequence;
@@ -132,8 +137,8 @@ export class ExternalPoller {
 
   /** Destroys the resource of an object that is being deleted, unless another object has the same. */
   async destroy(object: KubeObject): Promise<void> {
-    const { key, destroy } = this.#options.source.options;
-    const id = key(object as never);
+    const { resourceOf, source: { options: { destroy } } } = this.#options;
+    const id = resourceOf(object);
     if (id === undefined || destroy === undefined) return;
     if (this.#othersOf(id, keyOf(object)).length > 0) return;
     await this.#call(this.#life, (call) => destroy(id, call));
@@ -204,6 +209,13 @@ export class ExternalPoller {
     return known.reading;
   }
 
+  /** Reads one resource with a read that begins after the call: an older one may not have seen what was written since. */
+  async #readAnew(id: string): Promise<boolean> {
+    const { fetch } = this.#options.source.options;
+    await Promise.allSettled([this.#of(id).reading, fetch === undefined ? this.#readingAll : undefined]);
+    return await this.#read(id);
+  }
+
   async #readOnce(id: string, known: Known): Promise<boolean> {
     const { fetch } = this.#options.source.options;
     const startedAt = this.#sequence;
@@ -223,9 +235,16 @@ export class ExternalPoller {
     const { fetchAll = () => Promise.resolve(new Map()) } = this.#options.source.options;
     const startedAt = this.#sequence;
     this.#readingAll ??= this.#call(this.#life, fetchAll)
-      .then((items) => ({ items, startedAt }))
+      .then((items) => ({ items: this.#checkedAll(items), startedAt }))
       .finally(() => this.#readingAll = undefined);
     return this.#readingAll;
+  }
+
+  /** A program without types can return anything. */
+  #checkedAll(items: ReadonlyMap<string, unknown> | undefined): ReadonlyMap<string, unknown> {
+    if (typeof items?.get === "function") return items;
+    const { name } = this.#options.source;
+    throw new TypeError(`Cannot read external resources "${name}": fetchAll did not return a Map`);
   }
 
   /** @param startedAt when the read began @returns whether the item differs from what was known */
@@ -238,10 +257,10 @@ export class ExternalPoller {
   }
 
   #differs(before: unknown, after: unknown): boolean {
-    const { source: { name, options }, onFailure, log } = this.#options;
-    if (options.diff === undefined) return !isDeepEqual(before, after);
+    const { source: { name, options: { diff } }, onFailure, log } = this.#options;
     try {
-      return options.diff(before, after);
+      // What a client library returns need not be JSON: a Date or a Map has no fields of its own.
+      return diff === undefined ? !isDeepStrictEqual(before, after) : diff(before, after);
     } catch (error) {
       log.error("diff of an external source failed, asking for a reconcile", { source: name, error });
       onFailure(`diff of ${name}`, error, []);
@@ -253,7 +272,8 @@ export class ExternalPoller {
     const { clock, source: { options: { timeoutMs = defaultTimeoutMs } } } = this.#options;
     using call = scope(life.signal, { timeoutMs, clock });
     call.signal.throwIfAborted();
-    return await fn({ signal: call.signal, clock });
+    // A function that ignores its signal would hold its resource, a poll and a worker for ever.
+    return await untilAborted(Promise.resolve(fn({ signal: call.signal, clock })), call.signal);
   }
 
   #of(id: string): Known {
@@ -272,12 +292,12 @@ export class ExternalPoller {
 
   /** The keys of the objects by resource. Those that are being deleted need none. */
   #wanted(): ReadonlyMap<string, readonly ObjectKey[]> {
-    const { source: { name, options }, objects, log } = this.#options;
+    const { source: { name }, resourceOf, objects, log } = this.#options;
     const wanted = new Map<string, ObjectKey[]>();
     for (const object of objects()) {
       if (object.metadata.deletionTimestamp !== undefined) continue;
       try {
-        const id = options.key(object as never);
+        const id = resourceOf(object);
         if (id === undefined) continue;
         const keys = wanted.get(id);
         if (keys === undefined) wanted.set(id, [keyOf(object)]);
@@ -347,13 +367,14 @@ interface ExternalPollersOptions
 
 /** Creates the pollers of the sources of one controller. */
 export function createExternalPollers(
-  sources: readonly AnyExternalSource[],
+  definition: Pick<ControllerDefinition, "name" | "watches" | "externals">,
   { enqueueFrom, metrics, ...shared }: ExternalPollersOptions,
   kill: AbortSignal,
 ): ExternalPollers {
-  const pollers = sources.map((source): [AnyExternalSource, ExternalPoller] => {
+  const pollers = (definition.externals ?? []).map((source): [AnyExternalSource, ExternalPoller] => {
     const poller: ExternalPoller = new ExternalPoller({
       ...{ ...shared, source },
+      resourceOf: (object) => externalKeyOf(definition, source, object),
       enqueue: (key) => enqueueFrom(source.name, key),
       onPoll: metrics?.external(source.name, () => poller.failing) ?? (() => {}),
     }, kill);

@@ -448,13 +448,13 @@ export class Controller {
   }
 
   #createExternals(kill: AbortSignal): ExternalPollers {
-    const { definition: { externals = [], primary }, clock, random, reconcileMetrics } = this.#dependencies;
-    return createExternalPollers(externals, {
+    const { definition, clock, random, reconcileMetrics } = this.#dependencies;
+    return createExternalPollers(definition, {
       ...{ clock, random, log: this.#log, metrics: reconcileMetrics },
       objects: () => this.#primaryObjects().filter((object) => this.#isOurs(keyOf(object))),
       enqueueFrom: (source, key) => this.#enqueueFrom(source, key),
       onFailure: (what, error, keys) => {
-        for (const key of keys) this.#recorded?.failed(what, error, refOf(primary, key));
+        for (const key of keys) this.#recorded?.failed(what, error, refOf(definition.primary, key));
       },
     }, kill);
   }

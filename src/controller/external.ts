@@ -8,6 +8,7 @@
  * What a reconciler has set is not replaced by a read that began before. A reconciler is told that a resource does not exist only
  * after a live look at its object, so an old cache does not create what belongs to a deleted object.
  * Caveats: a process that has lost its Lease may still call the external system, which no fence protects. What was found is lost with the process; the first reconcile of an object reads it again.
+ * A call that ignores its signal is not waited for after `timeoutMs`, and may then run beside the next one. With shards, a replica does not know the objects of others: those with the same resource need the same `shardKey`.
  */
 import type { Infer, KubeObject, Resource } from "../api/mod.ts";
 import type { Clock } from "../async/mod.ts";
@@ -35,9 +36,12 @@ export interface ExternalOptions<R extends Resource, Item> {
   readonly fetchAll?: (call: ExternalCall) => Promise<ReadonlyMap<string, Item>>;
   /** Returns true for a difference that a reconcile has to look at. @default any difference of the values */
   readonly diff?: (before: Item | undefined, after: Item | undefined) => boolean;
-  /** Destroys the resource of a deleted object; the object stays until it returns. It must accept one that is gone. @default nothing */
+  /**
+   * Destroys the resource of a deleted object, unless another object has the same; the object stays until it returns. It must
+   * accept one that is gone. @default nothing
+   */
   readonly destroy?: (key: string, call: ExternalCall) => Promise<void>;
-  /** Milliseconds after which a call of these functions is aborted. @default 30_000 */
+  /** Milliseconds after which a call of these functions is aborted, and not waited for any more. @default 30_000 */
   readonly timeoutMs?: number;
   /** Polls that run at the same time. @default 4 */
   readonly maxConcurrentPolls?: number;

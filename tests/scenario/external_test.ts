@@ -1,6 +1,7 @@
 /** External resources as a source, through the public surface: polled, compared, destroyed with their object. */
 import { assert, assertEquals, assertThrows, test } from "../testing.ts";
 import {
+  bounded,
   ConfigMap,
   controller,
   type ControllerDefinition,
@@ -171,6 +172,128 @@ test("a read that hangs ends after its timeout, and is tried again later", async
   provider.disks.set("default-a", "4");
   await world.clock.advance(200_000);
   assertEquals(provider.disks.get("default-a"), "8");
+});
+
+test("a fetch or a destroy that ignores its signal holds up no other resource", async () => {
+  const provider = new Provider();
+  const forever = new Promise<never>(() => {});
+  let isStuck = false;
+  const fetch: Options["fetch"] = (key, call) => isStuck && key === "default-a" ? forever : provider.fetch(key, call);
+  const destroy = (key: string) => key === "default-a" ? forever : provider.destroy(key);
+  const options = { fetch, destroy, timeoutMs: 5_000, maxConcurrentPolls: 1 };
+  await using world = await World.start({ controllers: [disksOf(provider, options)], cluster: false });
+  for (const name of ["a", "b"]) await world.create(ConfigMap, { name, data: { size: "8" } });
+  await world.settled();
+  isStuck = true;
+  await world.clock.advance(70_000);
+  provider.disks.set("default-b", "4");
+  await world.clock.advance(130_000);
+  assertEquals(provider.disks.get("default-b"), "8");
+  for (const name of ["a", "b"]) await world.delete(ConfigMap, `default/${name}`);
+  await world.clock.advance(10_000);
+  assertEquals(world.list(ConfigMap).map(({ metadata }) => metadata.name), ["a"]);
+});
+
+test("a fetchAll that returns no Map is a failed poll", async () => {
+  const provider = new Provider();
+  let isGarbage = false;
+  const fetchAll = () => Promise.resolve(isGarbage ? undefined : new Map(provider.disks));
+  const options = { fetch: undefined, fetchAll } as unknown as Partial<Options>;
+  await using world = await World.start({ controllers: [disksOf(provider, options)], cluster: false });
+  await world.create(ConfigMap, { name: "a", data: { size: "8" } });
+  await world.settled();
+  isGarbage = true;
+  await world.clock.advance(70_000);
+  await world.settled(); // the controller runs
+  isGarbage = false;
+  provider.disks.set("default-a", "4");
+  await world.clock.advance(700_000);
+  assertEquals(provider.disks.get("default-a"), "8");
+});
+
+test("refresh() reads what was written before its call, also while a poll is under way", async () => {
+  const provider = new Provider();
+  const found: (string | undefined)[] = [];
+  let isRead = Promise.withResolvers<void>();
+  let blocked = Promise.resolve();
+  const disks = external<typeof ConfigMap, string>("disks", ConfigMap, {
+    key: ({ metadata, data }) => data && metadata.uid,
+    everyMs: 60_000,
+    async fetch(key) {
+      const disk = provider.disks.get(key);
+      isRead.resolve();
+      await blocked;
+      return disk;
+    },
+  });
+  const sizes = controller("disks").for(ConfigMap).external(disks).reconcile(async (ctx) => {
+    const disk = ctx.external(disks);
+    if (disk.key === undefined) return done;
+    provider.disks.set(disk.key, ctx.object.data?.size ?? "");
+    found.push(await disk.refresh());
+    return done;
+  });
+  await using world = await World.start({ controllers: [sizes], cluster: false });
+  await world.create(ConfigMap, { name: "a", data: { size: "8" } });
+  await world.settled();
+  const unblocked = Promise.withResolvers<void>();
+  [isRead, blocked] = [Promise.withResolvers<void>(), unblocked.promise];
+  await Promise.all([isRead.promise, world.clock.advance(60_000)]);
+  await world.patch(ConfigMap, "default/a", { kind: "merge", value: { data: { size: "16" } } });
+  await world.clock.advance(1_000);
+  blocked = Promise.resolve();
+  unblocked.resolve();
+  await world.settled();
+  assertEquals(found, ["8", "16"]);
+});
+
+test("a Date that differs is a difference", async () => {
+  let [at, reconciles] = [new Date(0), 0];
+  const backups = external("backups", ConfigMap, {
+    key: ({ metadata, data }) => data && metadata.uid,
+    everyMs: 60_000,
+    fetch: () => Promise.resolve({ at: new Date(at) }),
+  });
+  const times = controller("backups").for(ConfigMap).external(backups).reconcile(async (ctx) => {
+    if (await ctx.external(backups).get() !== undefined) reconciles++;
+    return done;
+  });
+  await using world = await World.start({ controllers: [times], cluster: false });
+  await world.create(ConfigMap, { name: "a", data: { size: "8" } });
+  await world.clock.advance(130_000);
+  assertEquals(reconciles, 1);
+  at = new Date(1);
+  await world.clock.advance(70_000);
+  assertEquals(reconciles, 2);
+});
+
+test("resources of objects whose bodies are evicted are polled, and kept while such an object has them", async () => {
+  const provider = new Map<string, string>();
+  const Disks = bounded(ConfigMap, { maxObjects: 1 });
+  const disks = external("disks", Disks, {
+    key: ({ data }) => data?.disk,
+    everyMs: 60_000,
+    fetch: (key) => Promise.resolve(provider.get(key)),
+    destroy: (key) => Promise.resolve(void provider.delete(key)),
+  });
+  const formatted = controller("disks").for(Disks).external(disks).reconcile(async (ctx) => {
+    const disk = ctx.external(disks);
+    if (disk.key === undefined || await disk.get() === "formatted") return done;
+    provider.set(disk.key, "formatted");
+    disk.set("formatted");
+    return done;
+  });
+  await using world = await World.start({ controllers: [formatted], cluster: false });
+  for (const [name, disk] of [["a", "shared"], ["b", "own"], ["c", "shared"]] as const) {
+    await world.create(ConfigMap, { name, data: { disk } });
+  }
+  await world.settled();
+  for (const key of provider.keys()) provider.set(key, "broken");
+  await world.clock.advance(130_000);
+  assertEquals(Object.fromEntries(provider), { shared: "formatted", own: "formatted" });
+  await world.delete(ConfigMap, "default/c");
+  await world.settled();
+  assertEquals([...provider.keys()], ["shared", "own"]);
 });
 
 test("what the reconciler sets is not replaced by a read that began before", async () => {

@@ -3,7 +3,8 @@
  * controllers on a copy of them in this process until nothing is left to do, and prints the difference.
  *
  * Guarantees: the cluster gets GET and LIST requests and no other. While the controllers run, this process calls nobody: a
- * controller that calls another system fails in the plan. A controller writes no file and prints nothing.
+ * controller that calls another system fails in the plan, and a daemon that does is named. A controller writes no file and
+ * prints nothing.
  */
 import { combinedSelector, keyOf, resourceName } from "../../api/mod.ts";
 import { type Scope, scope, untilAborted } from "../../async/mod.ts";
@@ -126,7 +127,7 @@ async function createPlan(call: Call<PlanFlags>, signal: AbortSignal): Promise<P
     : [];
   await cluster.as("files", () => applyManifests(cluster.client, files));
   await cluster.runControllers();
-  for (const limit of planLimits({ controllers, snapshot })) session.info(limit);
+  for (const limit of planLimits(cluster, { controllers, snapshot })) session.info(limit);
   const program = { name: operator.name, version: session.version };
   return planOf(cluster, { operator: program, controllers, snapshot, refused, showsCluster: flags.showCluster });
 }

@@ -10,7 +10,7 @@ import { flag } from "../flags/mod.ts";
 import { statusResponse } from "../testing/fake_server.ts";
 import { PlannedWorld, Site, sites } from "./testing/planned_world.ts";
 
-const { ConfigMap, Deployment, Pod, Secret } = builtin;
+const { ConfigMap, Deployment, Pod, Secret, Service } = builtin;
 
 /** A folder for the files of one test. */
 function folder(): Disposable & { file(name: string, text: string): string } {
@@ -270,6 +270,49 @@ test("[126] a controller of a plan cannot call another system", async () => {
   assertEquals(code, 1);
   assertStringIncludes(err, "Cannot call http://127.0.0.1:9: a plan calls no other system");
   assert(!err.includes("secret-path"));
+});
+
+test("a daemon that calls another system is named, and the rest is planned", async () => {
+  const linked = controller("linked").for(Site).daemon(async () => {
+    await new Promise((_, reject) => {
+      new WebSocket("ws://127.0.0.1:9/path?token=abc").onerror = () => reject(new Error("the call was sent"));
+    });
+  }).reconcile(() => Promise.resolve(done));
+  await using cluster = await twoSites();
+  const { code, err } = await cluster.plan([linked]);
+  assertEquals([code, err], [
+    2,
+    "op: the plan lacks what the daemons of linked would do: Cannot call ws://127.0.0.1:9: a plan calls no other system\n" +
+    "op: plan: 2 to update\n",
+  ]);
+});
+
+test("addresses and ports that the server will choose for a new Service are no differences of two versions", async () => {
+  const serving = (count: number) =>
+    controller("serving").for(Site).owns(Service).reconcile(async (ctx) => {
+      const { namespace, name = "" } = ctx.object.metadata;
+      const chosen = Array.from({ length: count }, (_, at) => ({ name: `${name}-${at}`, spec: {} }));
+      for (const { spec, ...metadata } of [...chosen, { name, spec: { clusterIP: `10.96.0.${name.length}0` } }]) {
+        await ctx.apply(manifest(Service, {
+          metadata: { namespace, ...metadata },
+          spec: { ...spec, type: "NodePort", ports: [{ port: 80 }] },
+        }));
+      }
+      return done;
+    });
+  await using cluster = await PlannedWorld.start([sites()]);
+  await cluster.world.create(Site, { name: "blog", spec: { host: "blog.dev" } });
+  await cluster.stopOperator();
+  using files = folder();
+  const { out } = await cluster.plan([serving(1)], ["-o", "json"]);
+  const [first, last] = JSON.parse(out).changes.map(({ after }: { after: { spec: object } }) => after.spec);
+  assertEquals([last.clusterIP, first.clusterIP, first.ports], [
+    "(cluster IP of Service default/blog-0)",
+    "10.96.0.40",
+    [{ port: 80, protocol: "TCP", targetPort: 80 }],
+  ]);
+  const next = await cluster.plan([serving(2)], ["--against", files.file("running.json", out), "-o", "name"]);
+  assertEquals(next.out, "create Service default/blog-1\n");
 });
 
 test("[126] running Deployments and Pods are no changes, and dependents of unknown owners stay", async () => {

@@ -3,7 +3,7 @@
  * what `-o json` prints and `--against` reads.
  *
  * Guarantees: no value of a Secret is in it. What only the run can know has a placeholder that is the same in each plan: the
- * UIDs of new objects and the times of writes.
+ * UIDs of new objects, the cluster IPs of new Services and the times of writes. Node ports of new Services are left out.
  */
 import { isJsonObject, printExactJson } from "../../api/mod.ts";
 import type { EndlessWrites, Journal, ObjectRecord, Origin } from "./journal.ts";
@@ -137,7 +137,12 @@ function changeOf(
   const pair = maskedPair(
     record.collection,
     before && cleaned(before, { isNew: false, unknown, replaceTimes: (text) => text }),
-    result && cleaned(result, { isNew, unknown, replaceTimes: timesReplacer(before, times) }),
+    result &&
+      cleaned(isNew && record.collection === "services" ? withoutAllocatedPorts(result) : result, {
+        isNew,
+        unknown,
+        replaceTimes: timesReplacer(before, times),
+      }),
   );
   const resourceVersion = metadataText(before, "resourceVersion");
   return {
@@ -203,14 +208,38 @@ function causeOf(origin: Origin): PlannedCause {
 /** What stands for the UIDs of new objects. */
 function placeholdersOf(records: readonly ObjectRecord[]): ReadonlyMap<string, string> {
   const placeholders = new Map<string, string>();
-  for (const { before, own, after } of records) {
+  for (const { collection, before, own, after } of records) {
     for (const state of [own, after]) {
       const uid = metadataText(state, "uid");
       if (state === undefined || uid === undefined || uid === metadataText(before, "uid")) continue;
-      placeholders.set(uid, `(UID of ${nameText(identityOf(state))})`);
+      const name = nameText(identityOf(state));
+      placeholders.set(uid, `(UID of ${name})`);
+      for (const ip of allocatedIps(collection, state)) placeholders.set(ip, `(cluster IP of ${name})`);
     }
   }
   return placeholders;
+}
+
+/** The cluster IPs that the server has chosen for a Service: nobody owns them. */
+function allocatedIps(collection: string, { spec, metadata }: JsonObject): readonly string[] {
+  if (collection !== "services" || !isJsonObject(spec) || !Array.isArray(spec.clusterIPs)) return [];
+  if (isOwned(metadata, "clusterIP") || isOwned(metadata, "clusterIPs")) return [];
+  return spec.clusterIPs.map(String).filter((ip) => ip !== "None");
+}
+
+/** The Service without the node ports that the server has chosen. */
+function withoutAllocatedPorts({ spec, ...service }: JsonObject): JsonObject {
+  if (!isJsonObject(spec) || !Array.isArray(spec.ports) || isOwned(service.metadata, "nodePort")) {
+    return { ...service, spec };
+  }
+  const field = new Set(["nodePort"]);
+  const ports = spec.ports.map((port: unknown) => isJsonObject(port) ? withoutFields(port, field) : port);
+  return { ...service, spec: { ...spec, ports } };
+}
+
+/** True when a client has set a field of that name. */
+function isOwned(metadata: unknown, field: string): boolean {
+  return isJsonObject(metadata) && printExactJson(metadata.managedFields ?? []).includes(`"f:${field}":`);
 }
 
 /** Fields of metadata that the server writes. */

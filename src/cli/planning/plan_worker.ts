@@ -102,7 +102,7 @@ async function answerOf(subject: PlanSubject, snapshot: Snapshot, maxKeys: numbe
     failing: bounded(failing),
     endless: bounded(endless),
     warnings: bounded(warnings),
-    notes: planLimits(parts),
+    notes: planLimits(cluster, parts),
   };
 }
 

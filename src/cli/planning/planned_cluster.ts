@@ -22,6 +22,7 @@ import {
 } from "../../cluster/mod.ts";
 import { done } from "../../controller/mod.ts";
 import { Manager, type ManagerOptions, type OperatorController, requestInfo } from "../../manager/mod.ts";
+import { errorText, maskedText } from "../../observe/mod.ts";
 import { Convergence } from "../convergence/mod.ts";
 import { Journal, type Origin } from "./journal.ts";
 import type { PlannedKind } from "./planned_kinds.ts";
@@ -86,6 +87,7 @@ export class PlannedCluster implements AsyncDisposable {
   /** The keys that were reconciled, and those that came when there were enough of them: `foo default/web`. */
   readonly #keys = new Set<string>();
   readonly #leftOut = new Map<string, Set<string>>();
+  readonly #daemonErrors = new Map<string, string>();
   #manager: Manager | undefined;
 
   private constructor(options: PlannedClusterOptions) {
@@ -162,6 +164,11 @@ export class PlannedCluster implements AsyncDisposable {
   /** For each controller, how many of its keys were not reconciled because of the limit. */
   get leftOut(): readonly { readonly controller: string; readonly keys: number }[] {
     return [...this.#leftOut].map(([controller, { size: keys }]) => ({ controller, keys }));
+  }
+
+  /** By the names of controllers, the first error of a daemon: without what it waits for, the plan lacks what it would do. */
+  get daemonErrors(): ReadonlyMap<string, string> {
+    return this.#daemonErrors;
   }
 
   /** The keys that the engine stopped, because their writes were reverted again and again. */
@@ -306,9 +313,10 @@ export class PlannedCluster implements AsyncDisposable {
 
   /** The controller, whose writes are recorded with the key that it reconciles; a key that never rests is stopped. */
   #withOrigin(controller: OperatorController): OperatorController {
-    const { name, primary: { kind }, reconciler } = controller;
+    const { name, primary: { kind }, reconciler, daemon } = controller;
     return {
       ...controller,
+      daemon: daemon && { ...daemon, run: (...args) => this.#noteDaemonError(name, daemon.run(...args)) },
       reconciler: (request, toolbox) => {
         const origin: Origin = { kind: "controller", controller: name, primary: { kind, key: request.key } };
         if (this.journal.isEndless(origin)) return Promise.resolve(done);
@@ -318,6 +326,15 @@ export class PlannedCluster implements AsyncDisposable {
         return this.journal.as(origin, () => reconciler(request, toolbox));
       },
     };
+  }
+
+  async #noteDaemonError(controller: string, running: Promise<void>): Promise<void> {
+    try {
+      await running;
+    } catch (error) {
+      if (!this.#daemonErrors.has(controller)) this.#daemonErrors.set(controller, maskedText(errorText(error)));
+      throw error;
+    }
   }
 
   /** True for a key that is one of the first ones. */

@@ -40,6 +40,7 @@ export function planOf(
 
 /** What a plan does not know, or does not do, in sentences. */
 export function planLimits(
+  { daemonErrors }: Pick<PlannedCluster, "daemonErrors">,
   { controllers, snapshot: { unreadable } }: Pick<PlannedParts, "controllers" | "snapshot">,
 ): readonly string[] {
   const others = controllers.filter(({ runnables = [] }) => runnables.length > 0).map(({ name }) => name);
@@ -48,5 +49,6 @@ export function planLimits(
       ? []
       : [`this user may not read ${unreadable.join(", ")}: the plan assumes the definitions of this program`]),
     ...(others.length === 0 ? [] : [`the plan does not run the further parts (runnables) of ${others.join(", ")}`]),
+    ...[...daemonErrors].map(([name, error]) => `the plan lacks what the daemons of ${name} would do: ${error}`),
   ];
 }

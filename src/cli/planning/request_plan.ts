@@ -89,5 +89,6 @@ function withoutOwnSecrets(answer: PlanAnswer): PlanAnswer {
     failing: masked(answer.failing),
     endless: masked(answer.endless),
     warnings: masked(answer.warnings),
+    notes: answer.notes.map(maskedText),
   };
 }

@@ -159,8 +159,10 @@ async function simulateController(
     ...{ shards: flags.shards, members: flags.clusters },
     firstSeed: flags.seed,
     ...(flags.faults.length === 0 ? {} : { kinds: new Set(flags.faults) }),
-    onProgress: ({ workload, schedules, findings }) =>
-      progress.report(`${subject.controller.name}: "${workload}", ${schedules} schedules, ${findings} violations`),
+    onProgress: ({ workload, schedules, findings }) => {
+      const numbers = `${count(schedules, "schedule")}, ${count(findings, "violation")}`;
+      progress.report(`${subject.controller.name}: "${workload}", ${numbers}`);
+    },
   });
 }
 
