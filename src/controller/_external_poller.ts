@@ -9,7 +9,7 @@ import { isDeepStrictEqual } from "node:util";
 import { keyOf, type KubeObject, type ObjectKey } from "../api/mod.ts";
 import { type Clock, jittered, type Random, type Scope, scope, TokenBucket, untilAborted } from "../async/mod.ts";
 import type { Logger } from "../observe/mod.ts";
-import { externalKeyOf } from "./bounded_kinds.ts";
+import { externalIndex, externalKeyOf } from "./_external_index.ts";
 import type { ControllerDefinition } from "./controller_definition.ts";
 import type { AnyExternalSource, ExternalCall, ExternalItem, ExternalItems } from "./external.ts";
 
@@ -26,6 +26,8 @@ export interface ExternalPollerOptions {
   readonly log: Logger;
   /** The objects that this replica reconciles. */
   readonly objects: () => readonly KubeObject[];
+  /** Those of them with the resource of that key. */
+  readonly objectsOf: (id: string) => readonly KubeObject[];
   readonly enqueue: (key: ObjectKey) => void;
   /** @param keys the objects that the resource belongs to; all of the source if it is not known which */
   readonly onFailure: (what: string, error: unknown, keys: readonly ObjectKey[]) => void;
@@ -290,12 +292,12 @@ export class ExternalPoller {
     known?.life[Symbol.dispose]();
   }
 
-  /** The keys of the objects by resource. Those that are being deleted need none. */
+  /** The keys of the objects by resource. */
   #wanted(): ReadonlyMap<string, readonly ObjectKey[]> {
     const { source: { name }, resourceOf, objects, log } = this.#options;
     const wanted = new Map<string, ObjectKey[]>();
     for (const object of objects()) {
-      if (object.metadata.deletionTimestamp !== undefined) continue;
+      if (!isWanted(object)) continue;
       try {
         const id = resourceOf(object);
         if (id === undefined) continue;
@@ -311,7 +313,8 @@ export class ExternalPoller {
 
   /** The other objects with the same resource. */
   #othersOf(id: string, own: ObjectKey): readonly ObjectKey[] {
-    return (this.#wanted().get(id) ?? []).filter((key) => key !== own);
+    const needing = this.#options.objectsOf(id).filter(isWanted);
+    return needing.map(keyOf).filter((key) => key !== own);
   }
 
   #enqueue(keys: readonly ObjectKey[]): void {
@@ -324,6 +327,11 @@ export class ExternalPoller {
     const delayMs = Math.min(everyMs * 2 ** failures, Math.max(everyMs, maxBackoffMs));
     return jittered(delayMs, jitter, random);
   }
+}
+
+/** An object that is being deleted needs its resource no more. */
+function isWanted({ metadata: { deletionTimestamp } }: KubeObject): boolean {
+  return deletionTimestamp === undefined;
 }
 
 /** The external resources of one controller. */
@@ -359,6 +367,8 @@ export class ExternalPollers implements ExternalItems, Disposable {
 /** What all external sources of one controller share. */
 interface ExternalPollersOptions
   extends Pick<ExternalPollerOptions, "clock" | "random" | "log" | "objects" | "onFailure"> {
+  /** The objects that this replica reconciles, by a value of an index. */
+  readonly objectsIn: (index: string, value: string) => readonly KubeObject[];
   readonly enqueueFrom: (source: string, key: ObjectKey) => void;
   readonly metrics:
     | { external(source: string, failing: () => number): (outcome: PollOutcome) => void }
@@ -367,14 +377,15 @@ interface ExternalPollersOptions
 
 /** Creates the pollers of the sources of one controller. */
 export function createExternalPollers(
-  definition: Pick<ControllerDefinition, "name" | "watches" | "externals">,
-  { enqueueFrom, metrics, ...shared }: ExternalPollersOptions,
+  { name: controller, externals = [] }: Pick<ControllerDefinition, "name" | "externals">,
+  { enqueueFrom, objectsIn, metrics, ...shared }: ExternalPollersOptions,
   kill: AbortSignal,
 ): ExternalPollers {
-  const pollers = (definition.externals ?? []).map((source): [AnyExternalSource, ExternalPoller] => {
+  const pollers = externals.map((source): [AnyExternalSource, ExternalPoller] => {
     const poller: ExternalPoller = new ExternalPoller({
       ...{ ...shared, source },
-      resourceOf: (object) => externalKeyOf(definition, source, object),
+      resourceOf: (object) => externalKeyOf(controller, source, object),
+      objectsOf: (id) => objectsIn(externalIndex(controller, source), id),
       enqueue: (key) => enqueueFrom(source.name, key),
       onPoll: metrics?.external(source.name, () => poller.failing) ?? (() => {}),
     }, kill);

@@ -4,6 +4,7 @@
  */
 import { type Resource, resourceId, resourceName } from "../api/mod.ts";
 import type { CustomResource } from "../schema/mod.ts";
+import { withExternalIndex } from "./_external_index.ts";
 import { createObjectReconciler } from "./_object_reconciler.ts";
 import type { Watchable } from "./caches.ts";
 import { isInHub } from "./clusters.ts";
@@ -214,8 +215,11 @@ function createBuilder<Primary extends Resource, Declared extends Resource>(
     impersonates: (rules) =>
       createBuilder({ ...draft, impersonates: checkedImpersonation(draft.name, rules) }, finalize),
     source: (source) => createBuilder({ ...draft, sources: [...draft.sources, source] }, finalize),
-    external: (source) =>
-      createBuilder({ ...draft, externals: [...draft.externals ?? [], source as AnyExternalSource] }, finalize),
+    external(declared) {
+      const source = declared as AnyExternalSource;
+      const watches = withExternalIndex(draft.name, source, draft.watches);
+      return createBuilder({ ...draft, watches, externals: [...draft.externals ?? [], source] }, finalize);
+    },
     daemon(fn, options = {}) {
       if (draft.daemon !== undefined) {
         throw new TypeError(`Cannot declare a daemon in controller "${draft.name}": it has one already`);

@@ -448,10 +448,12 @@ export class Controller {
   }
 
   #createExternals(kill: AbortSignal): ExternalPollers {
-    const { definition, clock, random, reconcileMetrics } = this.#dependencies;
+    const { definition, caches, clock, random, reconcileMetrics } = this.#dependencies;
+    const ours = (objects: readonly KubeObject[]) => objects.filter((object) => this.#isOurs(keyOf(object)));
     return createExternalPollers(definition, {
       ...{ clock, random, log: this.#log, metrics: reconcileMetrics },
-      objects: () => this.#primaryObjects().filter((object) => this.#isOurs(keyOf(object))),
+      objects: () => ours(this.#primaryObjects()),
+      objectsIn: (index, id) => ours(caches.findInformer(definition.primary)?.lister.byIndex(index, id) ?? []),
       enqueueFrom: (source, key) => this.#enqueueFrom(source, key),
       onFailure: (what, error, keys) => {
         for (const key of keys) this.#recorded?.failed(what, error, refOf(definition.primary, key));

@@ -122,6 +122,25 @@ test("polls of one source run at most so many at a time, and never twice for one
   assertEquals([provider.maxRunning, provider.overlaps], [3, []]);
 });
 
+test("the resources of other objects cost a reconcile and a deletion nothing", async () => {
+  const objects = 200;
+  const provider = new Provider();
+  let keys = 0;
+  const key: Options["key"] = ({ metadata, data }) => {
+    keys++;
+    return data?.size === undefined ? undefined : `${metadata.namespace}-${metadata.name}`;
+  };
+  await using world = await World.start({ controllers: [disksOf(provider, { key })], cluster: false });
+  for (let index = 0; index < objects; index++) {
+    await world.create(ConfigMap, { name: `d${index}`, data: { size: "1" } });
+  }
+  await world.settled();
+  for (let index = 0; index < objects; index++) await world.delete(ConfigMap, `default/d${index}`);
+  await world.settled();
+  assertEquals([provider.destroyed, provider.disks.size], [objects, 0]);
+  assert(keys < 10 * objects, `${keys} keys of ${objects} objects`);
+});
+
 test("a rate limit spreads the polls", async () => {
   const provider = new Provider();
   await using world = await World.start({
