@@ -117,7 +117,7 @@ test("[77] the output of a plugin must be a credential of the configured version
     [credential({ token: "t0ken", expirationTimestamp: "soon" }), /its expirationTimestamp is not a time$/],
     [
       credential({ token: "t0ken\\r\\nX-Evil: 1" }),
-      /^Cannot use token: it is empty or has characters that no token has$/,
+      /^Cannot use the token of the user: it is empty or has characters that no token has$/,
     ],
     ["[".repeat(20_000), /is not an ExecCredential/],
   ];
