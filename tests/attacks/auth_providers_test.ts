@@ -139,7 +139,7 @@ const answers: readonly (readonly [name: string, answer: (response: ServerRespon
   [
     "a token of control characters",
     (response) => void response.end('{"id_token":"a\\r\\nb"}'),
-    /malformed$|Cannot use token/,
+    /malformed$|Cannot use the token/,
   ],
 ];
 

@@ -5,10 +5,11 @@
 import type { AddHelpTextContext, CommandUnknownOpts } from "@commander-js/extra-typings";
 import { z } from "zod";
 import type { FlagReader } from "../../manager/mod.ts";
-import { configFlag, readConfigFile } from "../configuration/mod.ts";
+import { configFlag, readConfigFile, rereadConfigFile } from "../configuration/mod.ts";
 import {
   addFlags,
   environmentName,
+  type FileValues,
   type Flag,
   type FlagSchema,
   flagsOf,
@@ -153,15 +154,16 @@ export function subcommand<Schema extends FlagSchema>(parts: SubcommandParts<Sch
       const sources: FlagSources = { operatorName: operator.name, environment };
       const all = allFlags(operator);
       const path = readsConfigFile ? readFlags(command, configFlags, sources).config : undefined;
-      const read = async (): Promise<FlagValues<z.output<Schema>>> => {
-        const file = path === undefined ? undefined : await readConfigFile(path, all);
-        return readValues(command, { schema: flags, all, hidden, sources: { ...sources, file } });
-      };
-      const values = await read();
+      const valuesWith = (file?: FileValues): FlagValues<z.output<Schema>> =>
+        readValues(command, { schema: flags, all, hidden, sources: { ...sources, file } });
+      const values = valuesWith(path === undefined ? undefined : await readConfigFile(path, all));
       const { quietLoggers: quiet, isService } = parts;
       await parts.prepare?.({ positionals: command.args, flags: values.flags, session });
       session.startLogging(values.logging, { quiet, silent: parts.silentLoggers?.(session.operator), isService });
-      const configFile = path === undefined ? undefined : { path, reread: read };
+      const configFile = path === undefined ? undefined : {
+        path,
+        reread: async () => valuesWith(await rereadConfigFile(path, all)),
+      };
       return await parts.run({ ...values, positionals: command.args, session, configFile });
     },
   };

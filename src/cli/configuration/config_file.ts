@@ -31,6 +31,16 @@ export async function readConfigFile(path: string, flags: readonly Flag[]): Prom
   return parseConfigFile(await readConfigText(path, "--config"), { path, flags });
 }
 
+/**
+ * As {@link readConfigFile}, for a process that runs with its values. A file without content is an error: an editor that
+ * is about to write it has emptied it, and the defaults of flags such as `allowedHosts` allow more than the file does.
+ */
+export async function rereadConfigFile(path: string, flags: readonly Flag[]): Promise<FileValues> {
+  const content = await readConfigText(path, "--config");
+  if (content.trim() === "") throw configError(path, 1, "the file is empty, and {} sets nothing");
+  return parseConfigFile(content, { path, flags });
+}
+
 /** Reads the text of a file. @param flagName the flag that names it @throws UsageError when it cannot be read */
 export async function readConfigText(path: string, flagName: string): Promise<string> {
   try {

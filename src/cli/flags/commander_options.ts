@@ -7,6 +7,7 @@
  */
 import { type CommandUnknownOpts, Option } from "@commander-js/extra-typings";
 import { z } from "zod";
+import { mask } from "../../observe/mod.ts";
 import type { Environment } from "../../runtime/mod.ts";
 import { boundedParse } from "../../schema/mod.ts";
 import { environmentName, type Flag, type FlagSchema, flagsOf } from "./flag.ts";
@@ -86,7 +87,7 @@ export function readFlags<Schema extends FlagSchema>(
   const wrong = Array.isArray(value) && typeof item === "number" ? value[item] : value;
   const problem = formProblem(flag, wrong) ?? issue?.message;
   throw new UsageError(
-    `Cannot parse ${nameOf(setting, item, sources)}${flag.isSecret ? "" : ` ${quoted(wrong)}`}: ${problem}`,
+    `Cannot parse ${nameOf(setting, item, sources)} ${flag.isSecret ? mask : quoted(wrong)}: ${problem}`,
     flag.example === undefined ? undefined : `Example: ${flag.example}`,
   );
 }

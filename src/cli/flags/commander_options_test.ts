@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { Command } from "@commander-js/extra-typings";
 import { assert, assertEquals, assertThrows, test } from "../../../tests/testing.ts";
+import { redactText } from "../../observe/mod.ts";
 import { addFlags, readFlags, UsageError } from "./commander_options.ts";
 import { type ConnectionFlags, connectionFlags } from "../connection/connection_flags.ts";
 import { environmentName, flag, flagsOf } from "./flag.ts";
@@ -85,7 +86,8 @@ test("an error about one value of a list quotes only that value, and cuts a long
 
 test("an error about a secret does not quote it", () => {
   const error = assertThrows(() => parse(["--token", ""]));
-  assertEquals(error.message, "Cannot parse --token: it is empty");
+  assertEquals(error.message, "Cannot parse --token [masked]: it is empty");
+  assertEquals(redactText(error.message), error.message, "the problem is not masked as if it were the token");
 });
 
 test("-v counts, also in the environment", () => {

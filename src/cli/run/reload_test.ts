@@ -103,6 +103,17 @@ test("run keeps the old values of a file that has become invalid", async () => {
   assertEquals(running.shown, [["a"], ["b"]]);
 });
 
+test("run keeps the old values of a file that is emptied, as before it is written, until it has {}", async () => {
+  await using running = await RunningCommand.start("hosts: [a]\n");
+  await running.write("");
+  await running.until("cannot reload the configuration");
+  assertMatch(running.process.err, /keeping the old values .*op\.yaml:1: the file is empty/);
+  assertEquals(running.shown, [["a"]]);
+  await running.write("{}\n");
+  await running.until("reloaded the configuration");
+  assertEquals(running.shown, [["a"], []]);
+});
+
 test("SIGHUP reads the file again, and does not end run", async () => {
   await using running = await RunningCommand.start("hosts: [a]\n");
   await running.write("hosts: [b]\n");

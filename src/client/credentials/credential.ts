@@ -19,7 +19,7 @@ export interface ExpiringCredential extends Credential {
 export function bearer(token: string): Masked {
   // Printable ASCII: other characters come from a truncated or wrong file, and a line break would begin another header.
   if (!/^[\x21-\x7e]+$/.test(token)) {
-    throw new CredentialsError("Cannot use token: it is empty or has characters that no token has");
+    throw new CredentialsError("Cannot use the token of the user: it is empty or has characters that no token has");
   }
   return new Masked(`Bearer ${token}`);
 }

@@ -11,6 +11,7 @@ import { printable } from "../../observe/mod.ts";
 import {
   type Environment,
   fileStat,
+  isKeyPair,
   joinPath,
   readText,
   resolvePath,
@@ -189,6 +190,8 @@ function parseCredential(text: string, plugin: ExecPlugin, clock: Clock): Expiri
   if ((cert === "") !== (key === "")) {
     throw pluginError(plugin, "its output has a certificate without its key, or a key without its certificate");
   }
+  // The TLS connection would fail with an error that blames the server.
+  if (cert !== "" && !isKeyPair(cert, key)) throw pluginError(plugin, "its certificate and its key are not a pair");
   return {
     authorization: token === "" ? undefined : bearer(token),
     certificate: cert === "" ? undefined : { cert, key: new Masked(key) },

@@ -1,6 +1,7 @@
 /** Tests of exec plugins, with scripts of /bin/sh. */
 import { VirtualClock } from "../../async/mod.ts";
 import { assert, assertEquals, assertMatch, assertRejects, test } from "../../../tests/testing.ts";
+import { CertificateAuthority } from "../../../tests/controlplane/certificate_authority.ts";
 import { CredentialsError, type ExecPlugin, Masked } from "../kubeconfig/mod.ts";
 import { accessTo, execPlugin } from "../testing/cluster_access.ts";
 import { TemporaryFolder } from "../testing/temporary_folder.ts";
@@ -11,6 +12,11 @@ const never = new AbortController().signal;
 
 function credential(status: object, apiVersion = "client.authentication.k8s.io/v1"): string {
   return JSON.stringify({ apiVersion, kind: "ExecCredential", status });
+}
+
+/** The script of a plugin that prints a credential of several lines. */
+function printed(status: object): string {
+  return `cat <<'END'\n${credential(status)}\nEND`;
 }
 
 /** Runs `script` as a plugin. */
@@ -52,9 +58,17 @@ test("[77] the token of a plugin is the Authorization header until it expires", 
 });
 
 test("[77] a plugin may print a client certificate", async () => {
-  const renewed = await run(`echo '${credential({ clientCertificateData: "CERT", clientKeyData: "KEY" })}'`);
-  assertEquals([renewed.certificate?.cert, renewed.certificate?.key.reveal()], ["CERT", "KEY"]);
+  const ca = await CertificateAuthority.create("ca");
+  const { certificate, key } = await ca.issue({ commonName: "jane" });
+  const renewed = await run(printed({ clientCertificateData: certificate, clientKeyData: key }));
+  assertEquals([renewed.certificate?.cert, renewed.certificate?.key.reveal()], [certificate, key]);
   assertEquals(renewed.authorization, undefined);
+  for (const clientKeyData of ["t0ken", (await ca.issue({ commonName: "joe" })).key]) {
+    assertEquals(
+      await errorMessage(printed({ clientCertificateData: certificate, clientKeyData })),
+      'Cannot get credentials from "plugin": its certificate and its key are not a pair',
+    );
+  }
 });
 
 test("[security 4] a plugin gets its arguments without a shell, a minimal environment and the configured variables", async () => {
@@ -103,7 +117,7 @@ test("[77] the output of a plugin must be a credential of the configured version
     [credential({ token: "t0ken", expirationTimestamp: "soon" }), /its expirationTimestamp is not a time$/],
     [
       credential({ token: "t0ken\\r\\nX-Evil: 1" }),
-      /^Cannot use token: it is empty or has characters that no token has$/,
+      /^Cannot use the token of the user: it is empty or has characters that no token has$/,
     ],
     ["[".repeat(20_000), /is not an ExecCredential/],
   ];

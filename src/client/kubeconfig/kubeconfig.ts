@@ -153,7 +153,8 @@ function parseKubeconfig(text: string, path: string) {
   // The keys of a file are text of others.
   const at = printable(issue?.path.join(".") ?? "") || "the top";
   const state = printable(issue?.message ?? "its structure is wrong");
-  throw new KubeconfigError(`Cannot use kubeconfig "${path}": at ${at}: ${state}`);
+  // Behind `token: ` the log would mask the state as if it were the token.
+  throw new KubeconfigError(`Cannot use kubeconfig "${path}": ${state} (at ${at})`);
 }
 
 /** The value of a YAML text whose keys are unique. */

@@ -1,5 +1,6 @@
 /** Tests of kubeconfig files: merging, names, paths, and malformed files. */
 import { assert, assertEquals, assertMatch, assertRejects, test } from "../../../tests/testing.ts";
+import { redactText } from "../../observe/mod.ts";
 import { accessOf, errorMessage, folderWith, pem, simple } from "../testing/kubeconfig.ts";
 import { KubeconfigError } from "./cluster_access.ts";
 import { kubeconfigPaths } from "./kubeconfig.ts";
@@ -184,17 +185,18 @@ test("[security 17] malformed, ambiguous, huge and exploding YAML is refused and
     ["x: *nowhere", /^Cannot use kubeconfig "\/config": /],
     [
       "users: [{ name: a, user: { token: 12345 } }]",
-      /^Cannot use kubeconfig "\/config": at users.0.user.token: .*expected string/,
+      /^Cannot use kubeconfig "\/config": .*expected string.* \(at users.0.user.token\)$/,
     ],
-    ["clusters: {}", /^Cannot use kubeconfig "\/config": at clusters: /],
-    ["just text", /^Cannot use kubeconfig "\/config": at the top: /],
-    ["kind: Pod", /^Cannot use kubeconfig "\/config": at kind: /],
+    ["clusters: {}", /^Cannot use kubeconfig "\/config": .* \(at clusters\)$/],
+    ["just text", /^Cannot use kubeconfig "\/config": .* \(at the top\)$/],
+    ["kind: Pod", /^Cannot use kubeconfig "\/config": .* \(at kind\)$/],
     [`# ${"x".repeat(4 * 1024 * 1024)}`, /^Cannot read kubeconfig "\/config": it is larger than 4 MiB$/],
   ];
   for (const [text, pattern] of cases) {
     const message = await errorMessage(text);
     assertMatch(message, pattern);
     assert(!/s3cret|t0ken|12345/.test(message), message);
+    assertEquals(redactText(message), message);
   }
 });
 
