@@ -37,7 +37,8 @@ export async function readConfigFile(path: string, flags: readonly Flag[]): Prom
  */
 export async function rereadConfigFile(path: string, flags: readonly Flag[]): Promise<FileValues> {
   const content = await readConfigText(path, "--config");
-  if (content.trim() === "") throw configError(path, 1, "the file is empty, and {} sets nothing");
+  const isEmpty = content.split("\n").every((line) => /^\s*(?:#.*|---\s*)?$/.test(line));
+  if (isEmpty) throw configError(path, 1, "the file is empty, and {} sets nothing");
   return parseConfigFile(content, { path, flags });
 }
 

@@ -105,7 +105,7 @@ test("run keeps the old values of a file that has become invalid", async () => {
 
 test("run keeps the old values of a file that is emptied, as before it is written, until it has {}", async () => {
   await using running = await RunningCommand.start("hosts: [a]\n");
-  await running.write("");
+  await running.write("# The hosts of the team\n---\n");
   await running.until("cannot reload the configuration");
   assertMatch(running.process.err, /keeping the old values .*op\.yaml:1: the file is empty/);
   assertEquals(running.shown, [["a"]]);
