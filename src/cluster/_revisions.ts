@@ -3,7 +3,7 @@
  * StatefulSet or DaemonSet, as `kubectl rollout history` reads them.
  */
 import { controllerReference, isControlledBy, type KubeObject, type Resource } from "../api/mod.ts";
-import { type Client, isAlreadyExists } from "../client/mod.ts";
+import { type Client, isAlreadyExists, isNotFound } from "../client/mod.ts";
 import type { PodOwner, PodTemplate } from "./_pods.ts";
 import { canonicalText } from "./_values.ts";
 
@@ -12,7 +12,8 @@ export const revisionLabel = "controller-revision-hash";
 
 interface Revision extends KubeObject {
   readonly revision: number;
-  readonly data?: unknown;
+  /** A patch of the owner's spec. */
+  readonly data?: { readonly spec?: { readonly template?: NonNullable<PodTemplate> & { readonly $patch?: string } } };
 }
 
 const ControllerRevision: Resource<Revision, "ControllerRevision"> = Object.freeze({
@@ -32,10 +33,9 @@ export async function ensureRevision(
 ): Promise<string> {
   const hash = templateHash(template);
   const { name, namespace } = owner.object.metadata;
-  const { items } = await client.list(ControllerRevision, { namespace, signal });
-  const owned = items.filter((item) => isControlledBy(item, owner.object));
+  const owned = await revisionsOf(client, owner, signal);
   const newest = Math.max(0, ...owned.map(({ revision }) => revision));
-  const existing = owned.find(({ metadata }) => metadata.labels?.[revisionLabel] === hash);
+  const existing = owned.find(({ metadata }) => metadata.name === `${name}-${hash}`);
   if (existing !== undefined) {
     if (existing.revision < newest) await renumber(client, existing, newest + 1, signal);
     return hash;
@@ -43,7 +43,7 @@ export async function ensureRevision(
   const metadata = {
     name: `${name}-${hash}`,
     namespace,
-    labels: { ...template?.metadata?.labels, [revisionLabel]: hash },
+    labels: { ...template?.metadata?.labels, [labelOf(owner)]: hash },
     ownerReferences: [controllerReference(owner.object, owner.resource)],
   };
   const data = { spec: { template: { ...template, $patch: "replace" } } };
@@ -53,6 +53,50 @@ export async function ensureRevision(
     },
   );
   return hash;
+}
+
+/** The label of a ControllerRevision with its hash. */
+function labelOf({ resource }: PodOwner): string {
+  return resource.kind === "DaemonSet" ? revisionLabel : "controller.kubernetes.io/hash";
+}
+
+async function revisionsOf(client: Client, { object }: PodOwner, signal: AbortSignal): Promise<readonly Revision[]> {
+  const { items } = await client.list(ControllerRevision, { namespace: object.metadata.namespace, signal });
+  return items.filter((item) => isControlledBy(item, object));
+}
+
+/** The Pod template that a ControllerRevision keeps, by `namespace/name`. */
+export async function findTemplate(client: Client, key: string, signal: AbortSignal) {
+  const revision = await client.find(ControllerRevision, key, { signal });
+  const { $patch: _, ...template } = revision?.data?.spec?.template ?? {};
+  return template.spec === undefined ? undefined : template;
+}
+
+/** Which ControllerRevisions are kept. */
+export interface RevisionHistory {
+  /** The names of those in use. */
+  readonly live: ReadonlySet<string | undefined>;
+  /** How many others are kept: revisionHistoryLimit. */
+  readonly limit: number;
+}
+
+/** Deletes the oldest ControllerRevisions beyond the limit. */
+export async function deleteOldRevisions(
+  client: Client,
+  owner: PodOwner,
+  { live, limit }: RevisionHistory,
+  signal: AbortSignal,
+): Promise<void> {
+  const unused = (await revisionsOf(client, owner, signal))
+    .filter(({ metadata }) => !live.has(metadata.name))
+    .toSorted((left, right) => left.revision - right.revision);
+  for (const { metadata } of unused.slice(0, Math.max(0, unused.length - limit))) {
+    await client.delete(ControllerRevision, `${metadata.namespace}/${metadata.name}`, { signal }).catch(
+      (error: unknown) => {
+        if (!isNotFound(error)) throw error;
+      },
+    );
+  }
 }
 
 async function renumber(client: Client, existing: Revision, revision: number, signal: AbortSignal): Promise<void> {

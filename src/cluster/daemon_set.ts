@@ -2,7 +2,7 @@
 import { builtin, type Infer, keyOf } from "../api/mod.ts";
 import { controller, type ControllerDefinition, done, type ReconcileContext, type Result } from "../controller/mod.ts";
 import { createPod, deletePod, isActive, isAvailable, isFinished, isReady, type Pod, podsOf } from "./_pods.ts";
-import { ensureRevision, revisionLabel } from "./_revisions.ts";
+import { deleteOldRevisions, ensureRevision, revisionLabel } from "./_revisions.ts";
 import { scaledValue } from "./_values.ts";
 import { unschedulableReason } from "./scheduler.ts";
 
@@ -45,6 +45,9 @@ async function reconcileSet(ctx: Context): Promise<Result> {
   const nodeNames = eligibleNodes(nodes, asPod(set));
   await managePods(ctx, pods, nodeNames, hash);
   await ctx.patchStatus(statusOf(ctx, pods, nodeNames, hash));
+  const inUse = [hash, ...pods.map((pod) => pod.metadata.labels?.[revisionLabel])];
+  const live = new Set(inUse.map((one) => `${set.metadata.name}-${one}`));
+  await deleteOldRevisions(ctx.client, owner, { live, limit: set.spec.revisionHistoryLimit ?? 10 }, ctx.signal);
   return done;
 }
 

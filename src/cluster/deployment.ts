@@ -16,8 +16,18 @@ import {
 import { type Client, isAlreadyExists } from "../client/mod.ts";
 import { controller, done, type ReconcileContext, requeueAfter, type Result } from "../controller/mod.ts";
 import { adopt, selectorOf } from "./_pods.ts";
+import {
+  byAge,
+  desiredAnnotation,
+  desiredReplicas,
+  isResized,
+  limitsOf,
+  maxAnnotation,
+  type ReplicaSets,
+  sizesOf,
+} from "./_replica_shares.ts";
 import { templateHash } from "./_revisions.ts";
-import { canonicalText, scaledValue, timeText } from "./_values.ts";
+import { canonicalText, timeText } from "./_values.ts";
 
 type Deployment = Infer<typeof builtin.Deployment>;
 type ReplicaSet = Infer<typeof builtin.ReplicaSet>;
@@ -29,12 +39,8 @@ const hashLabel = "pod-template-hash";
 /** The annotation that numbers a Deployment's templates. */
 const revisionAnnotation = "deployment.kubernetes.io/revision";
 
-/** The ReplicaSets of a Deployment at one moment. */
-interface ReplicaSets {
-  /** The one with the Deployment's current template. */
-  readonly newest: ReplicaSet | undefined;
-  readonly old: readonly ReplicaSet[];
-}
+/** The annotation with the earlier revisions of a ReplicaSet to which a Deployment was rolled back. */
+const historyAnnotation = "deployment.kubernetes.io/revision-history";
 
 /** Rolls out Deployments. */
 export const deploymentController = controller("deployment-controller", { maxConcurrentReconciles: 5 })
@@ -70,10 +76,11 @@ async function listReplicaSets({ client, object: deployment, signal }: Context):
 
 async function rollOut(ctx: Context, sets: ReplicaSets): Promise<ReplicaSets | "collision"> {
   const { strategy, paused = false } = ctx.object.spec;
-  if (paused) return await scaleProportionally(ctx, sets);
+  const isRecreate = strategy?.type === "Recreate";
+  if (paused || (!isRecreate && isResized(ctx.object, sets))) return await resize(ctx, sets);
   const begun = await ensureNewest(ctx, sets);
   if (begun === "collision") return begun;
-  return strategy?.type === "Recreate" ? await recreate(ctx, begun) : await roll(ctx, begun);
+  return isRecreate ? await recreate(ctx, begun) : await roll(ctx, begun);
 }
 
 type Begun = ReplicaSets & { readonly newest: ReplicaSet };
@@ -108,8 +115,14 @@ async function createNewest(ctx: Context, sets: ReplicaSets, revision: number): 
 
 /** Gives a ReplicaSet the newest revision: after an undo, an old one has the current template again. */
 async function renumber(ctx: Context, set: ReplicaSet, revision: number): Promise<ReplicaSet> {
-  const number = Math.max(revisionOf(set), revision);
-  const annotations = { ...inheritedAnnotations(ctx.object), [revisionAnnotation]: `${number}` };
+  const before = revisionOf(set);
+  const earlier = set.metadata.annotations?.[historyAnnotation];
+  const history = earlier === undefined ? `${before}` : `${earlier},${before}`;
+  const annotations = {
+    ...inheritedAnnotations(ctx.object),
+    [revisionAnnotation]: `${Math.max(before, revision)}`,
+    ...(before > 0 && before < revision ? { [historyAnnotation]: history } : {}),
+  };
   return await ctx.patch(builtin.ReplicaSet, set, { kind: "merge", value: { metadata: { annotations } } });
 }
 
@@ -160,23 +173,10 @@ async function scaleDownOld(
   return scaled;
 }
 
-/** A paused Deployment does not roll out; a changed number of replicas is distributed in the present proportions. */
-async function scaleProportionally(ctx: Context, sets: ReplicaSets): Promise<ReplicaSets> {
-  const active = [...(sets.newest === undefined ? [] : [sets.newest]), ...sets.old].filter((set) =>
-    (set.spec.replicas ?? 1) > 0
-  );
-  const total = desiredReplicas(active);
-  const desired = ctx.object.spec.replicas ?? 1;
-  if (total === desired || total === 0) return sets;
+/** Gives the ReplicaSets a changed number of replicas. During a rollout, each one gets its share. */
+async function resize(ctx: Context, sets: ReplicaSets): Promise<ReplicaSets> {
   const scaled = new Map<ReplicaSet, ReplicaSet>();
-  let left = desired;
-  for (const [index, set] of active.entries()) {
-    const part = index === active.length - 1
-      ? left
-      : Math.min(left, Math.round((set.spec.replicas ?? 1) * desired / total));
-    left -= part;
-    scaled.set(set, await scale(ctx, set, part));
-  }
+  for (const [set, size] of sizesOf(ctx.object, sets)) scaled.set(set, await scale(ctx, set, size));
   const now = (set: ReplicaSet) => scaled.get(set) ?? set;
   return { newest: sets.newest === undefined ? undefined : now(sets.newest), old: sets.old.map(now) };
 }
@@ -221,9 +221,7 @@ async function deleteOldReplicaSets(ctx: Context, sets: ReplicaSets): Promise<vo
 function newestOf(deployment: Deployment, sets: readonly ReplicaSet[]): ReplicaSet | undefined {
   const template = canonicalText(deployment.spec.template);
   return sets
-    .toSorted((left, right) =>
-      `${left.metadata.creationTimestamp}`.localeCompare(`${right.metadata.creationTimestamp}`)
-    )
+    .toSorted(byAge)
     .find((set) => canonicalText(templateWithoutHash(set)) === template);
 }
 
@@ -236,10 +234,6 @@ function templateWithoutHash(set: ReplicaSet): unknown {
 /** The revision of a ReplicaSet's template, 0 for none. */
 function revisionOf(set: ReplicaSet): number {
   return Number(set.metadata.annotations?.[revisionAnnotation] ?? 0) || 0;
-}
-
-function desiredReplicas(sets: readonly ReplicaSet[]): number {
-  return sets.reduce((sum, set) => sum + (set.spec.replicas ?? 1), 0);
 }
 
 function availableReplicas(sets: readonly ReplicaSet[]): number {
@@ -288,27 +282,16 @@ async function createReplicaSet(
 function inheritedAnnotations(deployment: Deployment): Record<string, string> {
   const skipped = new Set([
     revisionAnnotation,
+    historyAnnotation,
     "kubectl.kubernetes.io/last-applied-configuration",
     "deprecated.deployment.rollback.to",
   ]);
   const { replicas = 1 } = deployment.spec;
   return {
     ...Object.fromEntries(Object.entries(deployment.metadata.annotations ?? {}).filter(([key]) => !skipped.has(key))),
-    "deployment.kubernetes.io/desired-replicas": `${replicas}`,
-    "deployment.kubernetes.io/max-replicas": `${replicas + limitsOf(deployment).surge}`,
+    [desiredAnnotation]: `${replicas}`,
+    [maxAnnotation]: `${replicas + limitsOf(deployment).surge}`,
   };
-}
-
-/** How many Pods beyond the desired number a rolling update may create, and how many may be unavailable. */
-function limitsOf(deployment: Deployment): { readonly surge: number; readonly unavailable: number } {
-  const { strategy, replicas = 1 } = deployment.spec;
-  if (strategy?.type === "Recreate") return { surge: 0, unavailable: 0 };
-  const surge = scaledValue(strategy?.rollingUpdate?.maxSurge ?? "25%", replicas, Math.ceil);
-  const unavailable = scaledValue(strategy?.rollingUpdate?.maxUnavailable ?? "25%", replicas, Math.floor);
-  // With both at 0, the rollout could not make a step.
-  return surge === 0 && unavailable === 0
-    ? { surge, unavailable: 1 }
-    : { surge, unavailable: Math.min(unavailable, replicas) };
 }
 
 interface Rollout extends ReplicaSets {

@@ -104,6 +104,45 @@ test("an undo uses the old ReplicaSet again, with a new revision", async () => {
   assertEquals(cluster.get(Deployment, key).metadata.annotations?.["deployment.kubernetes.io/revision"], "3");
 });
 
+test("the ReplicaSet of an undo keeps its earlier revisions in an annotation", async () => {
+  await using cluster = await TestCluster.start();
+  await deploy(cluster);
+  for (const image of ["app:2", "app:1", "app:2", "app:1"]) {
+    await cluster.patch(Deployment, key, imageOf(image));
+    await cluster.settled();
+  }
+  const histories = cluster.list(ReplicaSet).map(({ metadata }) =>
+    metadata.annotations?.["deployment.kubernetes.io/revision-history"]
+  );
+  assertEquals(histories.toSorted(), ["1,3", "2"]);
+});
+
+/** Begins a rollout whose Pods no node takes: 3 old Pods and 2 new ones remain. */
+async function startStuckRollout(cluster: TestCluster): Promise<void> {
+  await deploy(cluster);
+  await cluster.patch(Deployment, key, { spec: { template: { spec: { nodeSelector: { disk: "none" } } } } });
+  await cluster.settled();
+  assertEquals(replicasByRevision(cluster), { 1: 3, 2: 2 });
+}
+
+test("scaling during a rollout gives each ReplicaSet its share, whether paused or not", async () => {
+  for (const paused of [false, true]) {
+    await using cluster = await TestCluster.start();
+    await startStuckRollout(cluster);
+    await cluster.patch(Deployment, key, { spec: { paused, replicas: 8 } });
+    await cluster.settled();
+    assertEquals(replicasByRevision(cluster), { 1: 6, 2: 4 });
+  }
+});
+
+test("a pause during a rollout changes no ReplicaSet", async () => {
+  await using cluster = await TestCluster.start();
+  await startStuckRollout(cluster);
+  await cluster.patch(Deployment, key, { spec: { paused: true } });
+  await cluster.settled();
+  assertEquals(replicasByRevision(cluster), { 1: 3, 2: 2 });
+});
+
 test("revisionHistoryLimit limits the number of old ReplicaSets", async () => {
   await using cluster = await TestCluster.start();
   await deploy(cluster, { revisionHistoryLimit: 1 });

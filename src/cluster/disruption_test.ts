@@ -2,7 +2,7 @@ import { assertEquals, test } from "../../tests/testing.ts";
 import { builtin } from "../api/mod.ts";
 import { selectorFor, templateOf, TestCluster } from "./testing/test_cluster.ts";
 
-const { Deployment, Node, PodDisruptionBudget, Pod } = builtin;
+const { Deployment, Job, Node, PodDisruptionBudget, Pod } = builtin;
 const key = "default/web";
 
 async function start(budget: object, replicas = 4): Promise<TestCluster> {
@@ -76,4 +76,42 @@ test("evictions are admitted as far as the budget allows", async () => {
   };
   const [first, second] = cluster.names(Pod);
   assertEquals([await evict(first), await evict(second)], [201, 429]);
+});
+
+test("Pods that were not created yet count as missing", async () => {
+  await using cluster = await start({ maxUnavailable: 1 });
+  const [first] = cluster.names(Pod);
+  // The API server rejects the Pod that would replace the deleted one.
+  await cluster.create(builtin.ResourceQuota, "full", { spec: { hard: { pods: "3" } } });
+  await cluster.settled();
+  await cluster.delete(Pod, `default/${first}`);
+  await cluster.settled();
+  assertEquals(cluster.list(Pod).length, 3);
+  await cluster.patch(Deployment, key, { spec: { replicas: 6 } });
+  const [second] = cluster.names(Pod);
+  await cluster.patch(Pod, `default/${second}`, { metadata: { labels: { seen: "true" } } });
+  await cluster.settled();
+  assertEquals(countsOf(cluster), [3, 5, 6, 0]);
+});
+
+test("Pods without a scale allow no eviction under a budget that needs one", async () => {
+  await using cluster = await TestCluster.start({ pace: { runMs: 3_600_000 } });
+  const template = templateOf("web", "app:1", { restartPolicy: "Never" });
+  await cluster.create(Job, "web", { spec: { template } });
+  await cluster.create(PodDisruptionBudget, "web", { spec: { selector: selectorFor("web"), maxUnavailable: 1 } });
+  await cluster.settled();
+  assertEquals(countsOf(cluster).at(-1), 0);
+  assertEquals(condition(cluster), ["DisruptionAllowed", "False", "SyncFailed"]);
+});
+
+test("Pods without a controller count only for a number in minAvailable", async () => {
+  const budgets: typeof table = [[{ maxUnavailable: 1 }, [1, 0, 0, 0]], [{ minAvailable: 0 }, [1, 0, 1, 1]]];
+  for (const [budget, expected] of budgets) {
+    await using cluster = await TestCluster.start();
+    const spec = { containers: [{ name: "main", image: "app:1" }] };
+    await cluster.create(Pod, "lone", { spec }, { labels: { app: "web" } });
+    await cluster.create(PodDisruptionBudget, "web", { spec: { selector: selectorFor("web"), ...budget } });
+    await cluster.settled();
+    assertEquals(countsOf(cluster), expected);
+  }
 });

@@ -103,3 +103,63 @@ test("activeDeadlineSeconds fails a Job that runs too long, and deletes its Pods
   await cluster.pass(20_000, undefined, 1_000);
   assertEquals([cluster.list(Pod).length, condition(cluster, "Failed")], [0, "DeadlineExceeded"]);
 });
+
+test("a Pod of an Indexed Job knows its index, and the status has the completed ones", async () => {
+  await using cluster = await TestCluster.start();
+  await run(cluster, { completions: 5, parallelism: 5, completionMode: "Indexed" });
+  await cluster.settled();
+  assertEquals(cluster.get(Job, key).status?.completedIndexes, "0-4");
+  const pod = cluster.list(Pod).find(({ metadata }) => metadata.name?.startsWith("sum-3-"));
+  assertEquals(pod?.spec.hostname, "sum-3");
+  const fieldRef = { apiVersion: "v1", fieldPath: "metadata.labels['batch.kubernetes.io/job-completion-index']" };
+  assertEquals(pod?.spec.containers[0]?.env, [{ name: "JOB_COMPLETION_INDEX", valueFrom: { fieldRef } }]);
+});
+
+test("the Pod that replaces a terminating one of an Indexed Job has the same index", async () => {
+  await using cluster = await TestCluster.start({ pace: { runMs: 3_600_000 } });
+  await run(cluster, { completions: 2, parallelism: 2, completionMode: "Indexed" });
+  await cluster.pass(5_000, undefined, 1_000);
+  const first = cluster.list(Pod).find(({ metadata }) => metadata.name?.startsWith("sum-0-"))?.metadata.name;
+  await cluster.patch(Pod, `default/${first}`, { metadata: { finalizers: ["example.dev/kept"] } });
+  await cluster.delete(Pod, `default/${first}`, { gracePeriodSeconds: 600 });
+  await cluster.pass(5_000, undefined, 1_000);
+  const indices = cluster.list(Pod).map(({ metadata }) =>
+    metadata.annotations?.["batch.kubernetes.io/job-completion-index"]
+  );
+  assertEquals(indices.toSorted(), ["0", "0", "1"]);
+});
+
+test("a lower parallelism deletes running Pods", async () => {
+  await using cluster = await TestCluster.start({ pace: { runMs: 3_600_000 } });
+  await run(cluster, { completions: 5, parallelism: 3 });
+  await cluster.pass(5_000, undefined, 1_000);
+  await cluster.patch(Job, key, { spec: { parallelism: 1 } });
+  await cluster.pass(5_000, undefined, 1_000);
+  assertEquals([cluster.list(Pod).length, cluster.get(Job, key).status?.active], [1, 1]);
+});
+
+test("the condition Suspended follows suspend, and a resumed Job starts anew", async () => {
+  await using cluster = await TestCluster.start({ pace: { runMs: 3_600_000 } });
+  await run(cluster);
+  await cluster.pass(5_000, undefined, 1_000);
+  const suspended = () => {
+    const one = cluster.get(Job, key).status?.conditions?.find(({ type }) => type === "Suspended");
+    return one === undefined ? undefined : [one.status, one.reason];
+  };
+  const firstStart = cluster.get(Job, key).status?.startTime;
+  assertEquals(suspended(), undefined);
+  await cluster.patch(Job, key, { spec: { suspend: true } });
+  await cluster.pass(5_000, undefined, 1_000);
+  assertEquals([suspended(), cluster.get(Job, key).status?.startTime], [["True", "JobSuspended"], undefined]);
+  await cluster.patch(Job, key, { spec: { suspend: false } });
+  await cluster.pass(5_000, undefined, 1_000);
+  assertEquals(suspended(), ["False", "JobResumed"]);
+  assert(cluster.get(Job, key).status?.startTime !== firstStart);
+});
+
+test("a Job that another controller manages is left alone", async () => {
+  await using cluster = await TestCluster.start();
+  await run(cluster, { managedBy: "example.dev/queue" });
+  await cluster.settled();
+  assertEquals([cluster.list(Pod), cluster.get(Job, key).status?.startTime], [[], undefined]);
+});

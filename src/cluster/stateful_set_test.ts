@@ -83,3 +83,78 @@ test("a deleted Pod is created again with the same name", async () => {
   await cluster.settled();
   assert(cluster.get(Pod, "default/db-1").metadata.uid !== uid);
 });
+
+const partitioned = (partition: number) => ({
+  updateStrategy: { type: "RollingUpdate", rollingUpdate: { partition } },
+});
+
+test("a deleted Pod below the partition is created again with the template of before the update", async () => {
+  await using cluster = await TestCluster.start();
+  await deploy(cluster, partitioned(2));
+  await cluster.settled();
+  await cluster.patch(StatefulSet, key, { spec: { template: templateOf("db", "app:2") } });
+  await cluster.settled();
+  await cluster.delete(Pod, "default/db-0");
+  await cluster.settled();
+  assertEquals(cluster.list(Pod).map(({ spec }) => spec.containers[0]?.image), ["app:1", "app:1", "app:2"]);
+  const { currentReplicas, updatedReplicas } = cluster.get(StatefulSet, key).status ?? {};
+  assertEquals([currentReplicas, updatedReplicas], [2, 1]);
+});
+
+test("with OnDelete the current revision stays, as no update is carried out", async () => {
+  await using cluster = await TestCluster.start();
+  await deploy(cluster, { replicas: 1, updateStrategy: { type: "OnDelete" } });
+  await cluster.settled();
+  await cluster.patch(StatefulSet, key, { spec: { template: templateOf("db", "app:2") } });
+  await cluster.delete(Pod, "default/db-0");
+  await cluster.settled();
+  const { currentRevision, updateRevision, currentReplicas, updatedReplicas } = cluster.get(StatefulSet, key).status ??
+    {};
+  assertEquals([currentRevision === updateRevision, currentReplicas, updatedReplicas], [false, undefined, 1]);
+});
+
+test("with podManagementPolicy Parallel a correct template replaces Pods that never become ready", async () => {
+  await using cluster = await TestCluster.start();
+  const unschedulable = templateOf("db", "app:1", { nodeSelector: { disk: "none" } });
+  await deploy(cluster, { podManagementPolicy: "Parallel", template: unschedulable });
+  await cluster.settled();
+  assertEquals(readyOf(cluster.list(Pod)), 0);
+  await cluster.patch(StatefulSet, key, { spec: { template: { spec: { nodeSelector: null } } } });
+  await cluster.settled();
+  assertEquals(readyOf(cluster.list(Pod)), 3);
+});
+
+test("minReadySeconds delays the next Pod", async () => {
+  await using cluster = await TestCluster.start();
+  await deploy(cluster, { replicas: 2, minReadySeconds: 30 });
+  await cluster.pass(20_000, undefined, 1_000);
+  assertEquals([cluster.names(Pod), cluster.get(StatefulSet, key).status?.availableReplicas], [["db-0"], 0]);
+  await cluster.pass(60_000, undefined, 1_000);
+  assertEquals([cluster.names(Pod), cluster.get(StatefulSet, key).status?.availableReplicas], [["db-0", "db-1"], 2]);
+});
+
+test("a Pod that matches the selector under another name is neither adopted nor deleted", async () => {
+  await using cluster = await TestCluster.start();
+  for (const name of ["other-7", "lone"]) {
+    await cluster.create(Pod, name, { spec: { containers: [{ name: "main", image: "app:1" }] } }, {
+      labels: { app: "db" },
+    });
+  }
+  await deploy(cluster, { replicas: 1 });
+  await cluster.settled();
+  assertEquals(cluster.names(Pod), ["db-0", "lone", "other-7"]);
+  assertEquals(cluster.get(Pod, "default/other-7").metadata.ownerReferences, undefined);
+  assertEquals(cluster.get(StatefulSet, key).status?.replicas, 1);
+});
+
+test("revisionHistoryLimit limits the number of old ControllerRevisions", async () => {
+  await using cluster = await TestCluster.start();
+  await deploy(cluster, { replicas: 1, revisionHistoryLimit: 1 });
+  for (const image of ["app:2", "app:3", "app:4"]) {
+    await cluster.settled();
+    await cluster.patch(StatefulSet, key, { spec: { template: templateOf("db", image) } });
+  }
+  await cluster.settled();
+  const { items } = await cluster.client.list(builtin.ControllerRevision, { namespace: "default" });
+  assertEquals(items.map(({ revision }) => revision).toSorted(), [3, 4]);
+});
